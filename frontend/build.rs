@@ -1,0 +1,257 @@
+//! Compiles Python at build time: the part of the standard library scripts need, the embedder's own
+//! Python (`src/vm/python`) and the `torch` packages (`pylib`).
+//!
+//! Writes two files to `OUT_DIR`: `frozen.bin`, the code of all of them, and `sources.rs`, the texts of
+//! `pylib`, which tracebacks and `inspect` show.
+
+use rustpython_compiler::{CompileOpts, Mode, compile};
+use rustpython_compiler_core::frozen::{FrozenCodeObject, FrozenLib, FrozenModule};
+use std::{
+    env,
+    error::Error,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The modules of the standard library that are frozen. A name without a slash stands for the module, or
+/// for the whole package; one with a slash for that file alone.
+const STANDARD_LIBRARY: &[&str] = &[
+    "__future__",
+    "_ast_unparse",
+    "_collections_abc",
+    "_colorize",
+    "_compat_pickle",
+    "_opcode_metadata",
+    "_py_abc",
+    "_py_warnings",
+    "_pydatetime",
+    "_pydecimal",
+    "_pylong",
+    "_strptime",
+    "_threading_local",
+    "_weakrefset",
+    "abc",
+    "annotationlib",
+    "argparse",
+    "ast",
+    "base64",
+    "bisect",
+    "calendar",
+    "codecs",
+    "codeop",
+    "collections",
+    "colorsys",
+    "contextlib",
+    "contextvars",
+    "copy",
+    "copyreg",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "dis",
+    "encodings/__init__",
+    "encodings/aliases",
+    "encodings/ascii",
+    "encodings/cp437",
+    "encodings/latin_1",
+    "encodings/utf_16",
+    "encodings/utf_32",
+    "encodings/utf_8",
+    "encodings/utf_8_sig",
+    "enum",
+    "fnmatch",
+    "fractions",
+    "functools",
+    "genericpath",
+    "getopt",
+    "gettext",
+    "glob",
+    "graphlib",
+    "hashlib",
+    "heapq",
+    "hmac",
+    "html",
+    "importlib/__init__",
+    "importlib/_abc",
+    "importlib/_bootstrap",
+    "importlib/_bootstrap_external",
+    "importlib/abc",
+    "importlib/machinery",
+    "importlib/util",
+    "inspect",
+    "io",
+    "json",
+    "keyword",
+    "linecache",
+    "locale",
+    "logging/__init__",
+    "ntpath",
+    "numbers",
+    "opcode",
+    "operator",
+    "optparse",
+    "os",
+    "pathlib",
+    "pickle",
+    "pkgutil",
+    "platform",
+    "posixpath",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "reprlib",
+    "sched",
+    "secrets",
+    "shlex",
+    "shutil",
+    "signal",
+    "sre_compile",
+    "sre_constants",
+    "sre_parse",
+    "stat",
+    "statistics",
+    "string",
+    "struct",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "timeit",
+    "token",
+    "tokenize",
+    "tomllib",
+    "traceback",
+    "types",
+    "typing",
+    "unittest",
+    "urllib/__init__",
+    "urllib/parse",
+    "uuid",
+    "warnings",
+    "weakref",
+    "zipimport",
+];
+
+/// A Python file to freeze.
+struct Source {
+    /// Dotted module name.
+    name: String,
+    /// Whether it is a package's `__init__`.
+    package: bool,
+    /// Where the text is.
+    path: PathBuf,
+    /// Path below the root it was found in, with `/`.
+    relative: String,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let embedder = manifest.join("src/vm/python");
+    let pylib = manifest.join("pylib");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={}", embedder.display());
+    println!("cargo:rerun-if-changed={}", pylib.display());
+
+    let mut modules = Vec::new();
+    for source in python_files(Path::new(rustpython_pylib::LIB_PATH))? {
+        if in_standard_library(source.relative.trim_end_matches(".py")) {
+            modules.push(freeze(&source, &format!("<frozen {}>", source.name))?);
+        }
+    }
+    for source in python_files(&embedder)? {
+        // The frames of the importer are taken out of tracebacks by the name of this file.
+        let file = match source.name.as_str() {
+            "_taipan_import" => "<frozen importlib._bootstrap_external>".to_owned(),
+            name => format!("<frozen {name}>"),
+        };
+        modules.push(freeze(&source, &file)?);
+    }
+    let mut table = String::from("&[\n");
+    let mut ours = python_files(&pylib)?;
+    ours.sort_by(|a, b| a.name.cmp(&b.name));
+    for source in ours {
+        let virtual_path = format!("/taipan/{}", source.relative);
+        modules.push(freeze(&source, &virtual_path)?);
+        writeln!(
+            table,
+            "    FrozenSource {{ name: {:?}, package: {}, path: {virtual_path:?}, text: include_str!({:?}) }},",
+            source.name, source.package, source.path
+        )?;
+    }
+    table.push_str("]\n");
+
+    let frozen = FrozenLib::encode(modules.iter().map(|(name, module)| {
+        let code = FrozenCodeObject {
+            bytes: module.code.bytes.as_slice(),
+        };
+        (
+            name.as_str(),
+            FrozenModule {
+                code,
+                package: module.package,
+            },
+        )
+    }));
+    fs::write(out.join("frozen.bin"), &frozen.bytes)?;
+    fs::write(out.join("sources.rs"), table)?;
+    Ok(())
+}
+
+/// Whether the file of this path (without `.py`) below the standard library's root is wanted.
+fn in_standard_library(relative: &str) -> bool {
+    STANDARD_LIBRARY.iter().any(|kept| {
+        relative == *kept
+            || (!kept.contains('/')
+                && relative
+                    .strip_prefix(kept)
+                    .is_some_and(|rest| rest.starts_with('/')))
+    })
+}
+
+/// All `.py` files below `root`; none when there is no such folder.
+fn python_files(root: &Path) -> Result<Vec<Source>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        if !folder.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "py") {
+                let relative = path
+                    .strip_prefix(root)?
+                    .to_string_lossy()
+                    .replace('\\', "/");
+                let stem = relative.trim_end_matches(".py");
+                let package = stem == "__init__" || stem.ends_with("/__init__");
+                found.push(Source {
+                    name: stem.trim_end_matches("/__init__").replace('/', "."),
+                    package,
+                    path,
+                    relative,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn freeze(source: &Source, file: &str) -> Result<(String, FrozenModule<Vec<u8>>), Box<dyn Error>> {
+    let text = fs::read_to_string(&source.path)?;
+    let code = compile(&text, Mode::Exec, file, CompileOpts::default())
+        .map_err(|error| format!("{}: {error}", source.path.display()))?;
+    Ok((
+        source.name.clone(),
+        FrozenModule {
+            code: FrozenCodeObject::encode(&code),
+            package: source.package,
+        },
+    ))
+}

@@ -1,0 +1,20 @@
+//! The embedded VM: rustpython as published, without its operating-system layer, and with the engine's own
+//! modules, files, importer, limits and rights in place.
+
+mod boundary;
+mod deadline;
+mod frozen;
+mod harden;
+mod host;
+mod host_access;
+mod modules;
+mod policy;
+mod script;
+
+pub use boundary::{STACK_BYTES, guarded, panic_text, spawn_engine_thread};
+pub use deadline::{Deadline, Interrupter};
+pub use frozen::{FrozenSource, source, sources};
+pub use harden::RECURSION_LIMIT;
+pub use host::{Host, HostBuilder};
+pub use policy::{Access, EnvAccess, Policy};
+pub use script::{Script, ScriptError, ScriptFileError, describe, flush, load};
