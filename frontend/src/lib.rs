@@ -1,3 +1,9 @@
 //! The only crate that names rustpython: the VM, its hook, frames and code objects, and the `torch` module.
 
+pub mod bridge;
+pub mod code;
+pub mod hook;
+mod thread;
 pub mod vm;
+
+pub use thread::release;

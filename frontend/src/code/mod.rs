@@ -1,0 +1,36 @@
+//! Code objects: decoding, assembling, checking, and what is known about each of them before anything runs.
+//!
+//! Everything here speaks of *instructions by index* in the expanded program (super-instructions split, borrowed loads
+//! owned), never of code units: see [`Program`]. Only the assembler knows units.
+
+mod assemble;
+mod decode;
+mod function;
+mod info;
+mod shapes;
+mod verify;
+
+pub use assemble::{Assembled, CodeMeta};
+pub use decode::{DecodeError, ExceptionRange, Instruction, Location, Program};
+pub use function::{FunctionView, Slots, cell_contents, make_cell};
+pub use info::CodeInfo;
+pub use shapes::Shape;
+pub use verify::{VerifyError, verify};
+
+pub(crate) use function::code_of;
+pub(crate) use info::CodeTable;
+
+use rustpython_vm::{
+    Context,
+    builtins::PyStrInterned,
+    bytecode::{self, AsBag, ConstantBag},
+};
+
+/// An interned name, usable as a dict key without hashing its text again.
+pub type Name = &'static PyStrInterned;
+
+/// A constant of a code object. The VM keeps the type private; its traits name it.
+pub type Constant = <<&'static Context as AsBag>::Bag as ConstantBag>::Constant;
+
+/// A code object before it is wrapped into a Python object.
+pub type RawCode = bytecode::CodeObject<Constant>;

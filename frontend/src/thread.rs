@@ -1,0 +1,48 @@
+//! The state of one VM thread that can't live anywhere else: the VM's slots are plain `fn` pointers without captures.
+//!
+//! An engine owns its thread, so this is the engine's state. It holds Python objects and must be emptied by [`release`]
+//! before the interpreter goes. No other file of the project declares a `thread_local!`.
+
+use crate::{
+    bridge::BridgeState,
+    code::CodeTable,
+    hook::{CallHook, CallSlots},
+};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+/// One field for each part of this crate that the VM calls back without an argument of ours.
+#[derive(Default)]
+pub(crate) struct ThreadState {
+    /// The function type's own call slots, saved when ours went in.
+    pub call_slots: Cell<Option<CallSlots>>,
+    /// Who is asked about calls.
+    pub hook: RefCell<Option<Rc<dyn CallHook>>>,
+    /// Whether a compiled region is running, so that calls are to be asked about.
+    pub hook_active: Cell<bool>,
+    /// Decoded code objects.
+    pub codes: RefCell<CodeTable>,
+    /// Bridges under way.
+    pub bridges: BridgeState,
+}
+
+thread_local! {
+    static THREAD: ThreadState = ThreadState::default();
+}
+
+/// Looks at this thread's state. `look` must not run Python code while it holds a borrow of a field.
+#[inline]
+pub(crate) fn with<R>(look: impl FnOnce(&ThreadState) -> R) -> R {
+    THREAD.with(look)
+}
+
+/// Lets go of every Python object held for this thread. To be called on the VM's thread before the interpreter is
+/// dropped; the hooks in the VM's slots stay and pass everything through.
+pub fn release() {
+    let (hook, codes) = with(|t| (t.hook.take(), t.codes.take()));
+    drop(hook);
+    with(|t| t.bridges.release());
+    drop(codes);
+}
