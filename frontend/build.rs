@@ -185,16 +185,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     table.push_str("]\n");
 
     let frozen = FrozenLib::encode(modules.iter().map(|(name, module)| {
-        let code = FrozenCodeObject {
-            bytes: module.code.bytes.as_slice(),
-        };
-        (
-            name.as_str(),
-            FrozenModule {
-                code,
-                package: module.package,
-            },
-        )
+        let code = FrozenCodeObject { bytes: module.code.bytes.as_slice() };
+        (name.as_str(), FrozenModule { code, package: module.package })
     }));
     fs::write(out.join("frozen.bin"), &frozen.bytes)?;
     fs::write(out.join("sources.rs"), table)?;
@@ -203,13 +195,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Whether the file of this path (without `.py`) below the standard library's root is wanted.
 fn in_standard_library(relative: &str) -> bool {
-    STANDARD_LIBRARY.iter().any(|kept| {
-        relative == *kept
-            || (!kept.contains('/')
-                && relative
-                    .strip_prefix(kept)
-                    .is_some_and(|rest| rest.starts_with('/')))
-    })
+    STANDARD_LIBRARY
+        .iter()
+        .any(|kept| relative == *kept || (!kept.contains('/') && relative.strip_prefix(kept).is_some_and(|rest| rest.starts_with('/'))))
 }
 
 /// All `.py` files below `root`; none when there is no such folder.
@@ -225,18 +213,10 @@ fn python_files(root: &Path) -> Result<Vec<Source>, Box<dyn Error>> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "py") {
-                let relative = path
-                    .strip_prefix(root)?
-                    .to_string_lossy()
-                    .replace('\\', "/");
+                let relative = path.strip_prefix(root)?.to_string_lossy().replace('\\', "/");
                 let stem = relative.trim_end_matches(".py");
                 let package = stem == "__init__" || stem.ends_with("/__init__");
-                found.push(Source {
-                    name: stem.trim_end_matches("/__init__").replace('/', "."),
-                    package,
-                    path,
-                    relative,
-                });
+                found.push(Source { name: stem.trim_end_matches("/__init__").replace('/', "."), package, path, relative });
             }
         }
     }
@@ -245,13 +225,6 @@ fn python_files(root: &Path) -> Result<Vec<Source>, Box<dyn Error>> {
 
 fn freeze(source: &Source, file: &str) -> Result<(String, FrozenModule<Vec<u8>>), Box<dyn Error>> {
     let text = fs::read_to_string(&source.path)?;
-    let code = compile(&text, Mode::Exec, file, CompileOpts::default())
-        .map_err(|error| format!("{}: {error}", source.path.display()))?;
-    Ok((
-        source.name.clone(),
-        FrozenModule {
-            code: FrozenCodeObject::encode(&code),
-            package: source.package,
-        },
-    ))
+    let code = compile(&text, Mode::Exec, file, CompileOpts::default()).map_err(|error| format!("{}: {error}", source.path.display()))?;
+    Ok((source.name.clone(), FrozenModule { code: FrozenCodeObject::encode(&code), package: source.package }))
 }

@@ -4,15 +4,11 @@
 //! [`Region`] holds `use_tracing` on, which every such opcode tests. No trace function is set by it: nothing reaches the
 //! script. Outside a region the cost of the hook is one flag test on calls that come through the slots.
 
-use crate::{bridge::FrameState, code, thread};
+use crate::{bridge::FrameState, code, thread, vm::guarded};
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyResult, VirtualMachine, builtins::PyFunction, bytecode::CodeFlags, function::FuncArgs,
 };
-use std::{
-    any::Any,
-    panic::{AssertUnwindSafe, catch_unwind},
-    rc::Rc,
-};
+use std::rc::Rc;
 
 type VectorCall = fn(&PyObject, Vec<PyObjectRef>, usize, Option<&[PyObjectRef]>, &VirtualMachine) -> PyResult;
 type Call = fn(&PyObject, FuncArgs, &VirtualMachine) -> PyResult;
@@ -160,13 +156,9 @@ fn asked<'a>(callee: &'a PyObject, vm: &VirtualMachine) -> Option<(Rc<dyn CallHo
 }
 
 fn offer(hook: &dyn CallHook, function: &Py<PyFunction>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
-    match catch_unwind(AssertUnwindSafe(|| hook.on_call(function, args, vm))) {
-        Ok(Called::Done(result)) => result,
-        Ok(Called::Declined(args)) => run_original(function, args, vm),
-        Err(panic) => Err(vm.new_runtime_error(format!("internal error in a compiled call: {}", panic_text(&*panic)))),
+    let called = guarded(vm, "a compiled call", || Ok(hook.on_call(function, args, vm)))?;
+    match called {
+        Called::Done(result) => result,
+        Called::Declined(args) => run_original(function, args, vm),
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic")
 }

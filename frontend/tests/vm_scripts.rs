@@ -7,9 +7,7 @@ use std::{
     rc::Rc,
     time::{Duration, Instant},
 };
-use taipan_frontend::vm::{
-    HostBuilder, Policy, Script, ScriptError, guarded, load, spawn_engine_thread,
-};
+use taipan_frontend::vm::{HostBuilder, Policy, Script, ScriptError, guarded, load, spawn_engine_thread};
 
 /// Output that a test can read back.
 #[derive(Clone, Default)]
@@ -104,10 +102,7 @@ fn an_exception_is_shown_as_python_shows_it() {
     let (ended, output) = run(text);
     let error = ended.expect_err("an exception");
     assert_eq!(output, "before\n");
-    assert_eq!(
-        (error.kind.as_str(), error.message.as_str()),
-        ("ZeroDivisionError", "division by zero")
-    );
+    assert_eq!((error.kind.as_str(), error.message.as_str()), ("ZeroDivisionError", "division by zero"));
     assert_eq!(error.place, Some(("model.py".to_owned(), 2)));
     assert_eq!(
         error.traceback,
@@ -127,26 +122,13 @@ fn a_syntax_error_has_line_and_caret() {
     let error = run("x = 1\ny = = 2\n").0.expect_err("a syntax error");
     assert_eq!(error.kind, "SyntaxError");
     assert_eq!(error.place, Some(("model.py".to_owned(), 2)));
-    assert!(
-        error
-            .traceback
-            .starts_with("  File \"model.py\", line 2\n    y = = 2\n        ^\nSyntaxError:"),
-        "{}",
-        error.traceback
-    );
+    assert!(error.traceback.starts_with("  File \"model.py\", line 2\n    y = = 2\n        ^\nSyntaxError:"), "{}", error.traceback);
 }
 
 #[test]
 fn chained_exceptions_and_notes() {
-    let error =
-        run("try:\n    {}['a']\nexcept KeyError as e:\n    raise ValueError('no a') from e\n")
-            .0
-            .expect_err("an exception");
-    assert!(
-        error.traceback.contains("direct cause"),
-        "{}",
-        error.traceback
-    );
+    let error = run("try:\n    {}['a']\nexcept KeyError as e:\n    raise ValueError('no a') from e\n").0.expect_err("an exception");
+    assert!(error.traceback.contains("direct cause"), "{}", error.traceback);
     assert!(error.traceback.ends_with("ValueError: no a\n"));
 }
 
@@ -164,43 +146,20 @@ fn neighbours_are_imported_with_their_lines() {
          layers.f(1)\n",
     );
     let text = std::fs::read_to_string(&script).expect("the script");
-    let (ended, output) = run_with(
-        Policy::imports_only(&folder.0),
-        &script.to_string_lossy(),
-        &text,
-    );
+    let (ended, output) = run_with(Policy::imports_only(&folder.0), &script.to_string_lossy(), &text);
     let error = ended.expect_err("int has no shape");
     assert_eq!(output, "True 7 def f(x):\n    return x.shape\n\n");
-    assert!(
-        error
-            .traceback
-            .contains("line 2, in f\n    return x.shape\n"),
-        "{}",
-        error.traceback
-    );
-    assert!(
-        !error.traceback.contains("importlib"),
-        "{}",
-        error.traceback
-    );
+    assert!(error.traceback.contains("line 2, in f\n    return x.shape\n"), "{}", error.traceback);
+    assert!(!error.traceback.contains("importlib"), "{}", error.traceback);
 }
 
 #[test]
 fn an_error_inside_an_import_shows_no_importer_frames() {
     let folder = Folder::new("broken");
     folder.file("broken.py", "x = 1\ny = x.missing\n");
-    let (ended, _) = run_with(
-        Policy::imports_only(&folder.0),
-        "main.py",
-        "import broken\n",
-    );
+    let (ended, _) = run_with(Policy::imports_only(&folder.0), "main.py", "import broken\n");
     let error = ended.expect_err("an exception");
-    assert_eq!(
-        error.traceback.matches("File \"").count(),
-        2,
-        "{}",
-        error.traceback
-    );
+    assert_eq!(error.traceback.matches("File \"").count(), 2, "{}", error.traceback);
 }
 
 #[test]
@@ -218,18 +177,11 @@ fn a_sandboxed_script_reads_nothing() {
          print(os.path.exists(path), dict(os.environ))\n",
         secret.to_string_lossy()
     );
-    let (ended, output) = run_with(
-        Policy::imports_only(folder.0.join("none")),
-        "main.py",
-        &text,
-    );
+    let (ended, output) = run_with(Policy::imports_only(folder.0.join("none")), "main.py", &text);
     ended.expect("no exception");
     let lines: Vec<_> = output.lines().collect();
     assert_eq!(lines.len(), 5, "{output}");
-    assert!(
-        lines[0].contains("--allow-read DIR") && lines[0].contains("secret.txt"),
-        "{output}"
-    );
+    assert!(lines[0].contains("--allow-read DIR") && lines[0].contains("secret.txt"), "{output}");
     assert!(lines[2].contains("--allow-write DIR"), "{output}");
     assert_eq!(lines[4], "False {}");
 }
@@ -262,11 +214,7 @@ fn files_as_in_python() {
          except FileNotFoundError as e: print(e.errno, e.strerror)\n",
         folder.0.to_string_lossy()
     );
-    let (ended, output) = run_with(
-        Policy::imports_only(".").allow_write(&folder.0),
-        "m.py",
-        &text,
-    );
+    let (ended, output) = run_with(Policy::imports_only(".").allow_write(&folder.0), "m.py", &text);
     ended.unwrap_or_else(|error| panic!("{output}{error}"));
     assert_eq!(
         output,
@@ -283,14 +231,13 @@ fn files_as_in_python() {
 
 #[test]
 fn the_standard_library_is_there() {
-    let (ended, output) = run(
-        "import abc, argparse, ast, bisect, collections.abc, contextlib, copy, copyreg, dataclasses, datetime, decimal, \
+    let (ended, output) =
+        run("import abc, argparse, ast, bisect, collections.abc, contextlib, copy, copyreg, dataclasses, datetime, decimal, \
          difflib, dis, enum, fractions, functools, gc, glob, hashlib, heapq, importlib, importlib.util, inspect, io, itertools, json, \
          linecache, logging, math, numbers, operator, os, os.path, pathlib, pickle, platform, pprint, random, re, shutil, signal, \
          statistics, string, struct, sys, tempfile, textwrap, threading, time, timeit, traceback, types, typing, unittest, \
          unittest.mock, uuid, warnings, weakref, zlib\n\
-         random.seed(0)\nprint(random.random(), os.getpid() > 0, len(os.urandom(4)), time.perf_counter() > 0)\n",
-    );
+         random.seed(0)\nprint(random.random(), os.getpid() > 0, len(os.urandom(4)), time.perf_counter() > 0)\n");
     ended.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(output, "0.8444218515250481 True 4 True\n");
 }
@@ -313,36 +260,18 @@ fn byte_code_cannot_be_forged_and_recursion_ends() {
          except Exception as e: print(type(e).__name__)\n");
     ended.unwrap_or_else(|error| panic!("{error}"));
     let lines: Vec<_> = output.lines().collect();
-    assert_eq!(
-        lines[..6],
-        [
-            "TypeError",
-            "AttributeError",
-            "ValueError",
-            "TypeError",
-            "RecursionError",
-            "5000"
-        ]
-    );
-    assert!(
-        lines[6].starts_with("maximum recursion depth exceeded"),
-        "{output}"
-    );
+    assert_eq!(lines[..6], ["TypeError", "AttributeError", "ValueError", "TypeError", "RecursionError", "5000"]);
+    assert!(lines[6].starts_with("maximum recursion depth exceeded"), "{output}");
 }
 
 #[test]
 fn a_deadline_stops_a_loop() {
     let elapsed = spawn_engine_thread("test", || {
-        let host = HostBuilder::new(Policy::imports_only("."))
-            .build()
-            .expect("the host starts");
+        let host = HostBuilder::new(Policy::imports_only(".")).build().expect("the host starts");
         let started = Instant::now();
         let guard = host.interrupter().deadline(Duration::from_millis(100));
         let error = host
-            .run(&Script::main(
-                "loop.py",
-                "while True:\n    try:\n        while True: pass\n    except Exception: pass\n",
-            ))
+            .run(&Script::main("loop.py", "while True:\n    try:\n        while True: pass\n    except Exception: pass\n"))
             .expect_err("the deadline");
         drop(guard);
         assert_eq!(error.kind, "KeyboardInterrupt");
@@ -360,32 +289,17 @@ fn a_deadline_stops_a_loop() {
 #[test]
 fn modules_are_loaded_by_name_and_panics_stop_at_the_boundary() {
     spawn_engine_thread("test", || {
-        let host = HostBuilder::new(Policy::imports_only("."))
-            .build()
-            .expect("the host starts");
+        let host = HostBuilder::new(Policy::imports_only(".")).build().expect("the host starts");
         host.enter(|vm| {
-            let script = Script {
-                module: "model".to_owned(),
-                path: "model.py".to_owned(),
-                text: "scale = 3\n".to_owned(),
-            };
+            let script = Script { module: "model".to_owned(), path: "model.py".to_owned(), text: "scale = 3\n".to_owned() };
             let module = load(vm, &script).expect("a module");
             let scale = module.get_attr("scale", vm).expect("an attribute");
             assert_eq!(scale.try_to_value::<i32>(vm).ok(), Some(3));
-            let caught = guarded(vm, "a test", || -> rustpython_vm::PyResult<()> {
-                panic!("boom")
-            });
+            let caught = guarded(vm, "a test", || -> rustpython_vm::PyResult<()> { panic!("boom") });
             let text = taipan_frontend::vm::describe(vm, &caught.expect_err("an exception"));
             assert!(text.message.contains("boom") && text.message.contains("a test"));
         });
-        assert_eq!(
-            host.run(&Script::main(
-                "user.py",
-                "import model\nassert model.scale == 3"
-            ))
-            .ok(),
-            Some(0)
-        );
+        assert_eq!(host.run(&Script::main("user.py", "import model\nassert model.scale == 3")).ok(), Some(0));
     })
     .expect("a thread")
     .join()

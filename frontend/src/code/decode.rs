@@ -55,7 +55,7 @@ impl Instruction {
 
     /// Whether running it suspends the frame, so that it can't be run alone.
     pub fn suspends(&self) -> bool {
-        matches!(self.op, Opcode::YieldValue | Opcode::Send | Opcode::ReturnGenerator)
+        matches!(self.op, Opcode::YieldValue | Opcode::ReturnGenerator)
     }
 }
 

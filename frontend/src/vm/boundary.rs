@@ -15,16 +15,9 @@ pub const STACK_BYTES: usize = 64 << 20;
 ///
 /// A panic that crosses the VM leaves its frame chain damaged, so every native function that runs more
 /// than a few lines of its own is called through this.
-pub fn guarded<R>(
-    vm: &VirtualMachine,
-    what: &str,
-    body: impl FnOnce() -> PyResult<R>,
-) -> PyResult<R> {
+pub fn guarded<R>(vm: &VirtualMachine, what: &str, body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        Err(vm.new_runtime_error(format!(
-            "internal error in {what}: {} (this is a bug in Taipan)",
-            panic_text(&*panic)
-        )))
+        Err(vm.new_runtime_error(format!("internal error in {what}: {} (this is a bug in Taipan)", panic_text(&*panic))))
     })
 }
 
@@ -38,12 +31,6 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Starts a thread on which a VM can run.
-pub fn spawn_engine_thread<R: Send + 'static>(
-    name: &str,
-    body: impl FnOnce() -> R + Send + 'static,
-) -> io::Result<JoinHandle<R>> {
-    Builder::new()
-        .name(name.to_owned())
-        .stack_size(STACK_BYTES)
-        .spawn(body)
+pub fn spawn_engine_thread<R: Send + 'static>(name: &str, body: impl FnOnce() -> R + Send + 'static) -> io::Result<JoinHandle<R>> {
+    Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(body)
 }

@@ -47,16 +47,10 @@ impl Interrupter {
                     interrupter.interrupt(format!("deadline of {limit:?} passed"));
                     next = now + REPEAT;
                 }
-                done = changed
-                    .wait_timeout(done, next.saturating_duration_since(now))
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0;
+                done = changed.wait_timeout(done, next.saturating_duration_since(now)).unwrap_or_else(PoisonError::into_inner).0;
             }
         });
-        Deadline {
-            over,
-            watcher: Some(watcher),
-        }
+        Deadline { over, watcher: Some(watcher) }
     }
 }
 

@@ -26,9 +26,7 @@ pub(crate) fn code() -> &'static FrozenLib {
 /// The module of that name, when it is one of the `torch` packages.
 pub fn source(name: &str) -> Option<&'static FrozenSource> {
     // `build.rs` writes the table sorted by name.
-    let index = SOURCES
-        .binary_search_by(|source| source.name.cmp(name))
-        .ok()?;
+    let index = SOURCES.binary_search_by(|source| source.name.cmp(name)).ok()?;
     SOURCES.get(index)
 }
 

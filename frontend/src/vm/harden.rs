@@ -13,13 +13,7 @@ use rustpython_vm::{
 pub const RECURSION_LIMIT: usize = 5000;
 
 /// Built-in modules that reach past the language: other interpreters, byte code, debugging by address.
-const REMOVED: &[&str] = &[
-    "_testinternalcapi",
-    "_interpreters",
-    "_interpchannels",
-    "_interpqueues",
-    "_remote_debugging",
-];
+const REMOVED: &[&str] = &["_testinternalcapi", "_interpreters", "_interpchannels", "_interpqueues", "_remote_debugging"];
 
 /// Takes dangerous built-in modules away. Runs before the VM starts.
 pub(super) fn remove_modules(vm: &mut VirtualMachine) {

@@ -8,8 +8,8 @@ use super::{
     policy::Policy,
 };
 use rustpython_vm::{
-    Interpreter, PyObjectRef, PyPayload, PyResult, Settings, VirtualMachine, builtins::PyModuleDef,
-    class::PyClassImpl, signal::user_signal_channel,
+    Interpreter, PyObjectRef, PyPayload, PyResult, Settings, VirtualMachine, builtins::PyModuleDef, class::PyClassImpl,
+    signal::user_signal_channel,
 };
 use std::{
     fmt,
@@ -36,12 +36,7 @@ pub struct Host {
 impl HostBuilder {
     /// A host whose scripts have these rights.
     pub fn new(policy: Policy) -> Self {
-        Self {
-            policy,
-            argv: vec![String::new()],
-            streams: Streams::of_process(),
-            modules: Vec::new(),
-        }
+        Self { policy, argv: vec![String::new()], streams: Streams::of_process(), modules: Vec::new() }
     }
 
     /// What `sys.argv` holds.
@@ -92,11 +87,7 @@ impl HostBuilder {
         let builder = Interpreter::builder(settings);
         let standard = rustpython_stdlib::stdlib_module_defs(&builder.ctx);
         let ours = modules::definitions(&builder.ctx);
-        let added: Vec<_> = self
-            .modules
-            .iter()
-            .map(|definition| definition(&builder.ctx))
-            .collect();
+        let added: Vec<_> = self.modules.iter().map(|definition| definition(&builder.ctx)).collect();
         let (sender, receiver) = user_signal_channel();
         let interpreter = builder
             .add_native_modules(&standard)
@@ -109,14 +100,8 @@ impl HostBuilder {
             })
             .build();
         let access = HostAccess::new(self.policy.clone(), self.streams);
-        interpreter.enter(|vm| {
-            install(access, &self.policy, vm)
-                .map_err(|exception| super::script::describe(vm, &exception).traceback)
-        })?;
-        Ok(Host {
-            interpreter,
-            interrupter: Interrupter::new(sender),
-        })
+        interpreter.enter(|vm| install(access, &self.policy, vm).map_err(|exception| super::script::describe(vm, &exception).traceback))?;
+        Ok(Host { interpreter, interrupter: Interrupter::new(sender) })
     }
 }
 
@@ -145,10 +130,7 @@ impl fmt::Debug for Host {
 
 impl fmt::Debug for HostBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostBuilder")
-            .field("policy", &self.policy)
-            .field("argv", &self.argv)
-            .finish_non_exhaustive()
+        f.debug_struct("HostBuilder").field("policy", &self.policy).field("argv", &self.argv).finish_non_exhaustive()
     }
 }
 
@@ -179,11 +161,7 @@ fn install(access: HostAccess, policy: &Policy, vm: &VirtualMachine) -> PyResult
         vm.sys_module.set_attr(vm.ctx.intern_str(name), text, vm)?;
     }
 
-    let folders: Vec<PyObjectRef> = policy
-        .import
-        .iter()
-        .map(|folder| vm.ctx.new_str(folder.to_string_lossy()).into())
-        .collect();
+    let folders: Vec<PyObjectRef> = policy.import.iter().map(|folder| vm.ctx.new_str(folder.to_string_lossy()).into()).collect();
     let path = vm.ctx.new_list(folders);
     vm.sys_module.set_attr("path", path, vm)?;
     harden::close_doors(vm)

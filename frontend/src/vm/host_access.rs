@@ -41,11 +41,7 @@ impl Streams {
     /// The streams of the process.
     pub(super) fn of_process() -> Self {
         Self {
-            terminals: [
-                io::stdin().is_terminal(),
-                io::stdout().is_terminal(),
-                io::stderr().is_terminal(),
-            ],
+            terminals: [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()],
             input: Box::new(io::stdin()),
             output: Box::new(io::stdout()),
             errors: Box::new(io::stderr()),
@@ -63,24 +59,17 @@ pub(super) struct HostAccess {
 
 impl fmt::Debug for HostAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostAccess")
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
+        f.debug_struct("HostAccess").field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 
 impl HostAccess {
     pub(super) fn new(policy: Policy, streams: Streams) -> Self {
-        Self {
-            policy,
-            streams: RefCell::new(streams),
-        }
+        Self { policy, streams: RefCell::new(streams) }
     }
 
     fn check(&self, right: Right, path: &str, vm: &VirtualMachine) -> PyResult<PathBuf> {
-        self.policy
-            .check(right, Path::new(path))
-            .map_err(|refusal| refused(refusal, path, vm))
+        self.policy.check(right, Path::new(path)).map_err(|refusal| refused(refusal, path, vm))
     }
 }
 
@@ -109,16 +98,11 @@ impl HostAccess {
     /// The folder that holds the file.
     #[pymethod]
     fn parent(_zelf: &Py<Self>, path: String) -> String {
-        Path::new(&path)
-            .parent()
-            .map_or_else(String::new, |folder| folder.to_string_lossy().into_owned())
+        Path::new(&path).parent().map_or_else(String::new, |folder| folder.to_string_lossy().into_owned())
     }
 
     #[pymethod]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one flag of `open` each, called from one place in Python"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "one flag of `open` each, called from one place in Python")]
     fn open(
         zelf: &Py<Self>,
         path: String,
@@ -144,26 +128,14 @@ impl HostAccess {
         if file.metadata().is_ok_and(|facts| facts.is_dir()) {
             return Err(numbered_error(21, "Is a directory", &path, vm));
         }
-        Ok(HostFile {
-            file: RefCell::new(Some(file)),
-        }
-        .into_ref(&vm.ctx))
+        Ok(HostFile { file: RefCell::new(Some(file)) }.into_ref(&vm.ctx))
     }
 
     #[pymethod]
-    fn stat(
-        zelf: &Py<Self>,
-        path: String,
-        follow_links: bool,
-        vm: &VirtualMachine,
-    ) -> PyResult<PyObjectRef> {
+    fn stat(zelf: &Py<Self>, path: String, follow_links: bool, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
         // A link is judged by where it leads, also when only the link itself is asked about.
         let real = zelf.check(Right::Read, &path, vm)?;
-        let facts = if follow_links {
-            fs::metadata(&real)
-        } else {
-            fs::symlink_metadata(&path)
-        };
+        let facts = if follow_links { fs::metadata(&real) } else { fs::symlink_metadata(&path) };
         let facts = facts.map_err(|error| system_error(&error, &path, vm))?;
         Ok(stat_tuple(&facts, vm))
     }
@@ -247,38 +219,25 @@ impl HostAccess {
     fn engine_source(_zelf: &Py<Self>, name: String, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
         match frozen::source(&name) {
             Some(source) => Ok(vm.new_tuple((source.path, source.text)).into()),
-            None => Err(vm.new_import_error(
-                format!("'{name}' is not part of the engine"),
-                vm.ctx.new_str(name),
-            )),
+            None => Err(vm.new_import_error(format!("'{name}' is not part of the engine"), vm.ctx.new_str(name))),
         }
     }
 
     /// What `folder` has for the module `name` (without dots): the file and `"module"` or `"package"`, the
     /// folder and `"namespace"`, or None. A folder that may not be imported from has nothing.
     #[pymethod]
-    fn find_module(
-        zelf: &Py<Self>,
-        folder: String,
-        name: String,
-        vm: &VirtualMachine,
-    ) -> Option<PyObjectRef> {
+    fn find_module(zelf: &Py<Self>, folder: String, name: String, vm: &VirtualMachine) -> Option<PyObjectRef> {
         let here = if folder.is_empty() { "." } else { &folder };
         let real = zelf.policy.check(Right::Import, Path::new(here)).ok()?;
         let inner = real.join(&name);
-        let candidates = [
-            (inner.join("__init__.py"), "package"),
-            (real.join(format!("{name}.py")), "module"),
-        ];
+        let candidates = [(inner.join("__init__.py"), "package"), (real.join(format!("{name}.py")), "module")];
         for (file, kind) in candidates {
             if file.is_file() {
                 return Some(vm.new_tuple((file.to_string_lossy().as_ref(), kind)).into());
             }
         }
         let namespace = inner.to_string_lossy();
-        inner
-            .is_dir()
-            .then(|| vm.new_tuple((namespace.as_ref(), "namespace")).into())
+        inner.is_dir().then(|| vm.new_tuple((namespace.as_ref(), "namespace")).into())
     }
 
     /// The text of a Python file that may be imported. UTF-8 is required, a byte order mark skipped.
@@ -290,47 +249,23 @@ impl HostAccess {
 
     #[pymethod]
     fn is_terminal(zelf: &Py<Self>, descriptor: usize) -> bool {
-        zelf.streams
-            .borrow()
-            .terminals
-            .get(descriptor)
-            .copied()
-            .unwrap_or(false)
+        zelf.streams.borrow().terminals.get(descriptor).copied().unwrap_or(false)
     }
 
     #[pymethod]
     fn read_input(zelf: &Py<Self>, size: usize, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
         let mut data = vec![0; size];
-        let read = zelf
-            .streams
-            .borrow_mut()
-            .input
-            .read(&mut data)
-            .map_err(|error| system_error(&error, "<stdin>", vm))?;
+        let read = zelf.streams.borrow_mut().input.read(&mut data).map_err(|error| system_error(&error, "<stdin>", vm))?;
         data.truncate(read);
         Ok(vm.ctx.new_bytes(data).into())
     }
 
     #[pymethod]
-    fn write_output(
-        zelf: &Py<Self>,
-        descriptor: usize,
-        data: ArgBytesLike,
-        vm: &VirtualMachine,
-    ) -> PyResult<usize> {
+    fn write_output(zelf: &Py<Self>, descriptor: usize, data: ArgBytesLike, vm: &VirtualMachine) -> PyResult<usize> {
         let mut streams = zelf.streams.borrow_mut();
-        let (stream, name) = if descriptor == 2 {
-            (&mut streams.errors, "<stderr>")
-        } else {
-            (&mut streams.output, "<stdout>")
-        };
-        data.with_ref(|data| {
-            stream
-                .write_all(data)
-                .and_then(|()| stream.flush())
-                .map(|()| data.len())
-        })
-        .map_err(|error| system_error(&error, name, vm))
+        let (stream, name) = if descriptor == 2 { (&mut streams.errors, "<stderr>") } else { (&mut streams.output, "<stdout>") };
+        data.with_ref(|data| stream.write_all(data).and_then(|()| stream.flush()).map(|()| data.len()))
+            .map_err(|error| system_error(&error, name, vm))
     }
 
     #[pymethod]
@@ -341,8 +276,7 @@ impl HostAccess {
     #[pymethod]
     fn random_bytes(_zelf: &Py<Self>, size: usize, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
         let mut data = vec![0; size];
-        getrandom::fill(&mut data)
-            .map_err(|error| numbered_error(EIO, &error.to_string(), "urandom", vm))?;
+        getrandom::fill(&mut data).map_err(|error| numbered_error(EIO, &error.to_string(), "urandom", vm))?;
         Ok(vm.ctx.new_bytes(data).into())
     }
 
@@ -378,11 +312,7 @@ pub(super) struct HostFile {
 }
 
 impl HostFile {
-    fn with<R>(
-        zelf: &Py<Self>,
-        vm: &VirtualMachine,
-        body: impl FnOnce(&mut File) -> io::Result<R>,
-    ) -> PyResult<R> {
+    fn with<R>(zelf: &Py<Self>, vm: &VirtualMachine, body: impl FnOnce(&mut File) -> io::Result<R>) -> PyResult<R> {
         match zelf.file.borrow_mut().as_mut() {
             Some(file) => body(file).map_err(|error| system_error(&error, "", vm)),
             None => Err(numbered_error(EBADF, "Bad file descriptor", "", vm)),
@@ -408,17 +338,13 @@ impl HostFile {
 
     #[pymethod]
     fn write(zelf: &Py<Self>, data: ArgBytesLike, vm: &VirtualMachine) -> PyResult<usize> {
-        Self::with(zelf, vm, |file| {
-            data.with_ref(|data| file.write_all(data).map(|()| data.len()))
-        })
+        Self::with(zelf, vm, |file| data.with_ref(|data| file.write_all(data).map(|()| data.len())))
     }
 
     #[pymethod]
     fn seek(zelf: &Py<Self>, offset: i64, whence: i32, vm: &VirtualMachine) -> PyResult<u64> {
         let target = match whence {
-            0 => u64::try_from(offset)
-                .map(SeekFrom::Start)
-                .map_err(|_| vm.new_value_error(format!("negative seek value {offset}")))?,
+            0 => u64::try_from(offset).map(SeekFrom::Start).map_err(|_| vm.new_value_error(format!("negative seek value {offset}")))?,
             1 => SeekFrom::Current(offset),
             2 => SeekFrom::End(offset),
             _ => return Err(vm.new_value_error(format!("invalid whence ({whence})"))),
@@ -456,9 +382,7 @@ pub(super) fn read_text(path: &Path) -> io::Result<String> {
 fn stat_tuple(facts: &Metadata, vm: &VirtualMachine) -> PyObjectRef {
     let [mode, inode, device, links, user, group] = unix_facts(facts);
     let nanoseconds = |time: io::Result<SystemTime>| {
-        time.ok()
-            .and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok())
-            .map_or(0, |since| since.as_nanos() as u64)
+        time.ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos() as u64)
     };
     let numbers = [
         mode,
@@ -479,14 +403,7 @@ fn stat_tuple(facts: &Metadata, vm: &VirtualMachine) -> PyObjectRef {
 #[cfg(unix)]
 fn unix_facts(facts: &Metadata) -> [u64; 6] {
     use std::os::unix::fs::MetadataExt;
-    [
-        facts.mode().into(),
-        facts.ino(),
-        facts.dev(),
-        facts.nlink(),
-        facts.uid().into(),
-        facts.gid().into(),
-    ]
+    [facts.mode().into(), facts.ino(), facts.dev(), facts.nlink(), facts.uid().into(), facts.gid().into()]
 }
 
 #[cfg(not(unix))]
@@ -504,12 +421,7 @@ fn refused(refusal: Refusal, path: &str, vm: &VirtualMachine) -> PyBaseException
 
 /// The `OSError` for a failure of the system, with the path when there is one.
 fn system_error(error: &io::Error, path: &str, vm: &VirtualMachine) -> PyBaseExceptionRef {
-    numbered_error(
-        error.raw_os_error().unwrap_or(EIO),
-        &message(error),
-        path,
-        vm,
-    )
+    numbered_error(error.raw_os_error().unwrap_or(EIO), &message(error), path, vm)
 }
 
 /// The system's text without the number that Rust adds.
@@ -523,13 +435,11 @@ fn message(error: &io::Error) -> String {
 
 /// `OSError(number, text, path)`: the constructor picks the subclass, `FileNotFoundError` and so on.
 fn numbered_error(number: i32, text: &str, path: &str, vm: &VirtualMachine) -> PyBaseExceptionRef {
-    let mut arguments: Vec<PyObjectRef> =
-        vec![vm.ctx.new_int(number).into(), text_object(text, vm)];
+    let mut arguments: Vec<PyObjectRef> = vec![vm.ctx.new_int(number).into(), text_object(text, vm)];
     if !path.is_empty() {
         arguments.push(text_object(path, vm));
     }
-    vm.invoke_exception(vm.ctx.exceptions.os_error, arguments)
-        .unwrap_or_else(|error| error)
+    vm.invoke_exception(vm.ctx.exceptions.os_error, arguments).unwrap_or_else(|error| error)
 }
 
 fn text_object(text: &str, vm: &VirtualMachine) -> PyObjectRef {

@@ -10,11 +10,7 @@ use rustpython_vm::{
 
 /// `posix`, `_signal` and a `marshal` that decodes nothing.
 pub(super) fn definitions(ctx: &Context) -> [&'static PyModuleDef; 3] {
-    [
-        posix::module_def(ctx),
-        signal::module_def(ctx),
-        marshal::module_def(ctx),
-    ]
+    [posix::module_def(ctx), signal::module_def(ctx), marshal::module_def(ctx)]
 }
 
 /// Runs the frozen module `body` in the namespace of `module`.

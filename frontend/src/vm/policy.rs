@@ -46,22 +46,12 @@ pub enum EnvAccess {
 impl Policy {
     /// The library's default: nothing but imports from `folder`.
     pub fn imports_only(folder: impl Into<PathBuf>) -> Self {
-        Self {
-            read: Access::Nothing,
-            write: Access::Nothing,
-            env: EnvAccess::Nothing,
-            import: vec![folder.into()],
-        }
+        Self { read: Access::Nothing, write: Access::Nothing, env: EnvAccess::Nothing, import: vec![folder.into()] }
     }
 
     /// The rights of a user who runs a script of their own: files and environment as in Python.
     pub fn user() -> Self {
-        Self {
-            read: Access::Everything,
-            write: Access::Everything,
-            env: EnvAccess::Everything,
-            import: Vec::new(),
-        }
+        Self { read: Access::Everything, write: Access::Everything, env: EnvAccess::Everything, import: Vec::new() }
     }
 
     /// Also allows reading what lies in `folder`.
@@ -96,16 +86,11 @@ impl Policy {
     pub fn environment(&self) -> Vec<(String, String)> {
         match &self.env {
             EnvAccess::Nothing => Vec::new(),
-            EnvAccess::Names(names) => names
-                .iter()
-                .filter_map(|name| Some((name.clone(), env::var(name).ok()?)))
-                .collect(),
+            EnvAccess::Names(names) => names.iter().filter_map(|name| Some((name.clone(), env::var(name).ok()?))).collect(),
             // Variables that are not Unicode have no place in a `str` dictionary.
-            EnvAccess::Everything => env::vars_os()
-                .filter_map(|(name, value)| {
-                    Some((name.into_string().ok()?, value.into_string().ok()?))
-                })
-                .collect(),
+            EnvAccess::Everything => {
+                env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
+            }
         }
     }
 
@@ -115,15 +100,9 @@ impl Policy {
         let allowed = match right {
             Right::Read => self.read.covers(&real) || self.write.covers(&real),
             Right::Write => self.write.covers(&real),
-            Right::Import => {
-                self.read.covers(&real) || self.import.iter().any(|folder| inside(folder, &real))
-            }
+            Right::Import => self.read.covers(&real) || self.import.iter().any(|folder| inside(folder, &real)),
         };
-        if allowed {
-            Ok(real)
-        } else {
-            Err(Refusal::Denied(right))
-        }
+        if allowed { Ok(real) } else { Err(Refusal::Denied(right)) }
     }
 }
 
@@ -163,15 +142,9 @@ pub(crate) enum Refusal {
 impl fmt::Display for Right {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Right::Read => {
-                "reading is not allowed by this engine's policy; allow it with --allow-read DIR or Policy::allow_read"
-            }
-            Right::Write => {
-                "writing is not allowed by this engine's policy; allow it with --allow-write DIR or Policy::allow_write"
-            }
-            Right::Import => {
-                "importing from here is not allowed by this engine's policy; allow it with --path DIR or Policy::allow_import"
-            }
+            Right::Read => "reading is not allowed by this engine's policy; allow it with --allow-read DIR or Policy::allow_read",
+            Right::Write => "writing is not allowed by this engine's policy; allow it with --allow-write DIR or Policy::allow_write",
+            Right::Import => "importing from here is not allowed by this engine's policy; allow it with --path DIR or Policy::allow_import",
         })
     }
 }

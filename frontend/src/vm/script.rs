@@ -47,11 +47,7 @@ impl std::error::Error for ScriptError {}
 impl Script {
     /// A text that runs as `__main__` under the file name `path`.
     pub fn main(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            module: "__main__".to_owned(),
-            path: path.into(),
-            text: text.into(),
-        }
+        Self { module: "__main__".to_owned(), path: path.into(), text: text.into() }
     }
 
     /// The script in a file, to run as `__main__`. The program itself reads it, so the policy isn't asked.
@@ -60,10 +56,7 @@ impl Script {
     /// As Python words it, when the file can't be read.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ScriptFileError> {
         let path = path.into();
-        let text = host_access::read_text(&path).map_err(|source| ScriptFileError {
-            path: path.clone(),
-            source,
-        })?;
+        let text = host_access::read_text(&path).map_err(|source| ScriptFileError { path: path.clone(), source })?;
         Ok(Self::main(path.to_string_lossy(), text))
     }
 
@@ -96,9 +89,7 @@ impl Host {
             let ended = load(vm, script);
             let code = match ended {
                 Ok(_) => Ok(0),
-                Err(exception) if exception.fast_isinstance(vm.ctx.exceptions.system_exit) => {
-                    Ok(exit_code(vm, &exception))
-                }
+                Err(exception) if exception.fast_isinstance(vm.ctx.exceptions.system_exit) => Ok(exit_code(vm, &exception)),
                 Err(exception) => Err(describe(vm, &exception)),
             };
             flush(vm);
@@ -120,9 +111,7 @@ pub fn load(vm: &VirtualMachine, script: &Script) -> PyResult<PyRef<PyModule>> {
     names.set_item("__cached__", vm.ctx.none(), vm)?;
     // Tracebacks and `inspect` ask this for the text: the file may be unreadable, or not a file at all.
     names.set_item("__loader__", text_loader(vm, script)?, vm)?;
-    let code = vm
-        .compile(&script.text, Mode::Exec, script.path.clone())
-        .map_err(|error| error.into_pyexception(vm, Some(&script.text)))?;
+    let code = vm.compile(&script.text, Mode::Exec, script.path.clone()).map_err(|error| error.into_pyexception(vm, Some(&script.text)))?;
     modules.set_item(script.module.as_str(), module.clone().into(), vm)?;
     let scope = Scope::with_builtins(None, names, vm);
     if let Err(exception) = vm.run_code_obj(code, scope) {
@@ -142,16 +131,8 @@ pub fn describe(vm: &VirtualMachine, exception: &Py<PyBaseException>) -> ScriptE
         Some(module) if module != "builtins" => format!("{module}.{}", class.name()),
         _ => class.name().to_string(),
     };
-    let message = exception.as_object().str(vm).map_or_else(
-        |_| "<exception str() failed>".to_owned(),
-        |text| text.to_string(),
-    );
-    ScriptError {
-        kind,
-        message,
-        place: place(vm, exception),
-        traceback: traceback(vm, exception),
-    }
+    let message = exception.as_object().str(vm).map_or_else(|_| "<exception str() failed>".to_owned(), |text| text.to_string());
+    ScriptError { kind, message, place: place(vm, exception), traceback: traceback(vm, exception) }
 }
 
 /// Writes out what the script has printed so far.
@@ -167,21 +148,11 @@ pub fn flush(vm: &VirtualMachine) {
 fn text_loader(vm: &VirtualMachine, script: &Script) -> PyResult {
     let importer = vm.import("_taipan_import", 0)?;
     let loader = importer.get_attr("TextLoader", vm)?;
-    loader.call(
-        (
-            script.module.as_str(),
-            script.path.as_str(),
-            script.text.as_str(),
-        ),
-        vm,
-    )
+    loader.call((script.module.as_str(), script.path.as_str(), script.text.as_str()), vm)
 }
 
 fn exit_code(vm: &VirtualMachine, exit: &Py<PyBaseException>) -> i32 {
-    let code = exit
-        .as_object()
-        .get_attr("code", vm)
-        .unwrap_or_else(|_| vm.ctx.none());
+    let code = exit.as_object().get_attr("code", vm).unwrap_or_else(|_| vm.ctx.none());
     if vm.is_none(&code) {
         return 0;
     }
