@@ -5,5 +5,3 @@ pub mod code;
 pub mod hook;
 mod thread;
 pub mod vm;
-
-pub use thread::release;

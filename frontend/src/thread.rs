@@ -1,6 +1,6 @@
 //! The state of one VM thread that can't live anywhere else: the VM's slots are plain `fn` pointers without captures.
 //!
-//! An engine owns its thread, so this is the engine's state. It holds Python objects and must be emptied by [`release`]
+//! An engine owns its thread, so this is the engine's state. It holds Python objects and must be emptied
 //! before the interpreter goes. No other file of the project declares a `thread_local!`.
 
 use crate::{
@@ -38,11 +38,15 @@ pub(crate) fn with<R>(look: impl FnOnce(&ThreadState) -> R) -> R {
     THREAD.with(look)
 }
 
-/// Lets go of every Python object held for this thread. To be called on the VM's thread before the interpreter is
-/// dropped; the hooks in the VM's slots stay and pass everything through.
-pub fn release() {
-    let (hook, codes) = with(|t| (t.hook.take(), t.codes.take()));
-    drop(hook);
-    with(|t| t.bridges.release());
-    drop(codes);
+/// Lets go of every Python object held for this thread when it is dropped; the hooks in the VM's slots stay and pass
+/// everything through. The interpreter's owner holds one and drops it before the interpreter.
+pub(crate) struct ReleaseOnDrop;
+
+impl Drop for ReleaseOnDrop {
+    fn drop(&mut self) {
+        let (hook, codes) = with(|t| (t.hook.take(), t.codes.take()));
+        drop(hook);
+        with(|t| t.bridges.release());
+        drop(codes);
+    }
 }

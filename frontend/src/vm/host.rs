@@ -7,6 +7,7 @@ use super::{
     modules,
     policy::Policy,
 };
+use crate::thread::ReleaseOnDrop;
 use rustpython_vm::{
     Interpreter, PyObjectRef, PyPayload, PyResult, Settings, VirtualMachine, builtins::PyModuleDef, class::PyClassImpl,
     signal::user_signal_channel,
@@ -29,6 +30,8 @@ pub struct HostBuilder {
 
 /// A VM with the engine's modules, bound to the thread that built it.
 pub struct Host {
+    /// Before the interpreter: what the thread state holds goes first.
+    release: ReleaseOnDrop,
     interpreter: Interpreter,
     interrupter: Interrupter,
 }
@@ -101,7 +104,7 @@ impl HostBuilder {
             .build();
         let access = HostAccess::new(self.policy.clone(), self.streams);
         interpreter.enter(|vm| install(access, &self.policy, vm).map_err(|exception| super::script::describe(vm, &exception).traceback))?;
-        Ok(Host { interpreter, interrupter: Interrupter::new(sender) })
+        Ok(Host { release: ReleaseOnDrop, interpreter, interrupter: Interrupter::new(sender) })
     }
 }
 
@@ -118,6 +121,7 @@ impl Host {
 
     /// Ends the VM: exit functions run and buffered output is written.
     pub fn finish(self) {
+        self.interpreter.enter(|_| drop(self.release));
         self.interpreter.finalize(None);
     }
 }
