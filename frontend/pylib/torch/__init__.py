@@ -1,0 +1,60 @@
+"""The `torch` package: everything native comes from `torch._C`, the rest is Python that the tracer steps into.
+
+Importing this must stay cheap.  What most scripts touch is loaded here; every other part is loaded when its name is first
+asked for (`_PARTS` and `_NAMES` below).
+"""
+
+from torch import _C
+from torch._C import *
+from torch._C import Tensor
+
+__version__ = "2.15.0+taipan"
+
+from torch.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from torch import autograd, compiler, jit
+from torch._compile import compile
+from torch._typename import typename
+from torch import nn
+
+# Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
+_PARTS = frozenset((
+    "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "fft", "func", "fx", "library", "linalg", "onnx",
+    "optim", "overrides", "profiler", "random", "serialization", "special", "testing", "utils", "version",
+))
+
+# Names of this module that live in a submodule: name -> submodule.
+_NAMES = {
+    "autocast": "torch.amp",
+    "is_autocast_enabled": "torch.amp",
+    "ops": "torch._ops",
+    "save": "torch.serialization",
+    "load": "torch.serialization",
+    "fork_rng": "torch.random",
+    "vmap": "torch.func",
+    "cond": "torch._higher_order",
+}
+
+
+def is_storage(obj):
+    """Whether `obj` is a storage object; storages are not objects of their own here, so nothing is."""
+    return False
+
+
+def __getattr__(name):
+    if name in _PARTS:
+        return _load("torch." + name)
+    home = _NAMES.get(name)
+    if home is not None:
+        value = getattr(_load(home), name)
+        globals()[name] = value
+        return value
+    if name[:2] == "__":
+        raise AttributeError(f"module 'torch' has no attribute '{name}'")
+    # The native module words the error: it knows every op and names what is near.
+    return getattr(_C, name)
+
+
+def _load(path):
+    import importlib
+
+    return importlib.import_module(path)

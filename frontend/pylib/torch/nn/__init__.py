@@ -1,0 +1,13 @@
+"""`torch.nn`: modules, parameters, functions."""
+
+from torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from torch.nn import functional, init, modules, parameter
+from torch.nn.modules import *
+
+
+def __getattr__(name):
+    if name in ("attention", "parallel", "utils"):
+        import importlib
+
+        return importlib.import_module("torch.nn." + name)
+    raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
