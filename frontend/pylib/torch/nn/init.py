@@ -52,18 +52,44 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             stacklevel=2,
         )
 
-    def cdf(x):
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
-
     with torch.no_grad():
-        low = cdf((a - mean) / std)
-        high = cdf((b - mean) / std)
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        tensor.clamp_(min=a, max=b)
-        return tensor
+        share = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
+        if share > 0.3:
+            return _truncate_normal(tensor, mean, std, a, b, generator)
+        return _truncate_uniform(tensor, mean, std, a, b, generator)
+
+
+def _normal_cdf(x):
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _truncate_normal(tensor, mean, std, a, b, generator):
+    """Draws from the normal distribution until every value is in range: good when most of the distribution is."""
+    tensor.normal_(mean, std, generator=generator)
+    outside = (tensor < a) | (tensor > b)
+    while outside.any():
+        drawn = torch.empty_like(tensor).normal_(mean, std, generator=generator)
+        tensor.copy_(torch.where(outside, drawn, tensor))
+        outside = (tensor < a) | (tensor > b)
+    return tensor
+
+
+def _truncate_uniform(tensor, mean, std, a, b, generator):
+    """Draws uniformly from [a, b) and keeps each value with a probability in proportion to its density."""
+    peak = min(max(mean, a), b)
+
+    def keep(values):
+        chance = torch.exp(((peak - mean) ** 2 - (values - mean) ** 2) / (2 * std * std))
+        return torch.empty_like(values).uniform_(0, 1, generator=generator) <= chance
+
+    tensor.uniform_(a, b, generator=generator)
+    kept = keep(tensor)
+    while not kept.all():
+        drawn = torch.empty_like(tensor).uniform_(a, b, generator=generator)
+        keeping = keep(drawn)
+        tensor.copy_(torch.where(~kept & keeping, drawn, tensor))
+        kept = kept | keeping
+    return tensor
 
 
 def constant_(tensor, val):
