@@ -5,3 +5,4 @@ pub mod code;
 pub mod hook;
 mod thread;
 pub mod vm;
+pub mod watch;

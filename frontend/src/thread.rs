@@ -7,6 +7,7 @@ use crate::{
     bridge::BridgeState,
     code::CodeTable,
     hook::{CallHook, CallSlots},
+    watch::WatchState,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -26,6 +27,8 @@ pub(crate) struct ThreadState {
     pub codes: RefCell<CodeTable>,
     /// Bridges under way.
     pub bridges: BridgeState,
+    /// The descriptor hooks and the sentinel type.
+    pub watch: WatchState,
 }
 
 thread_local! {

@@ -142,6 +142,7 @@ impl fmt::Debug for HostBuilder {
 fn install(access: HostAccess, policy: &Policy, vm: &VirtualMachine) -> PyResult<()> {
     // Instances can only be made once their class exists on this thread.
     let _ = (HostAccess::make_static_type(), HostFile::make_static_type());
+    crate::watch::install(vm)?;
     let names = vm.ctx.new_dict();
     names.set_item("host", access.into_pyobject(vm), vm)?;
     let loaded = vm.sys_module.get_attr("modules", vm)?;
