@@ -3,8 +3,10 @@
 //! The programs under `programs/` compare plain runs with runs through a trampoline that has no tracer: it runs one
 //! instruction as a bridge, parks, runs the next.
 
+mod programs;
+
 use rustpython_vm::{
-    AsObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
+    AsObject, Py, PyObjectRef, PyRef, PyResult, VirtualMachine,
     builtins::{PyDictRef, PyFunction, PyTupleRef},
     bytecode::Opcode,
     function::{FuncArgs, KwArgs},
@@ -13,7 +15,6 @@ use std::{cell::Cell, rc::Rc};
 use taipan_frontend::{
     bridge::{self, FrameState, Stepped},
     hook::{self, CallHook, Called, Region},
-    vm::{HostBuilder, Policy, Script, load, spawn_engine_thread},
 };
 
 thread_local! {
@@ -27,7 +28,7 @@ thread_local! {
 struct Stumbling;
 
 impl CallHook for Stumbling {
-    fn on_call(&self, _function: &rustpython_vm::Py<PyFunction>, args: FuncArgs, _vm: &VirtualMachine) -> Called {
+    fn on_call(&self, _function: &Py<PyFunction>, args: FuncArgs, _vm: &VirtualMachine) -> Called {
         Called::Declined(args)
     }
 
@@ -95,47 +96,20 @@ fn statistics(vm: &VirtualMachine) -> PyObjectRef {
     vm.ctx.new_tuple(numbers.to_vec()).into()
 }
 
-fn install(vm: &VirtualMachine) -> PyResult<()> {
-    let names = vm.ctx.new_dict();
-    let natives: [(&'static str, PyObjectRef); 3] = [
-        ("execute", vm.new_function("execute", execute).into()),
-        ("rebuilt", vm.new_function("rebuilt", rebuilt).into()),
-        ("statistics", vm.new_function("statistics", statistics).into()),
-    ];
-    for (name, native) in natives {
-        names.set_item(name, native, vm)?;
-    }
-    let module = vm.new_module("bridge_natives", names, None);
-    let loaded = vm.sys_module.get_attr("modules", vm)?;
-    loaded.set_item("bridge_natives", module.into(), vm)?;
-    bridge::set_verify(true);
-    hook::install(Rc::new(Stumbling), vm)
-}
-
 /// Runs a program; inside a compiled region no call is specialised and every call passes the hook.
 fn run(program: &'static str, in_region: bool) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
-    let ended = spawn_engine_thread(program, move || {
-        let script = Script::open(format!("{folder}/{program}.py")).expect("the program");
-        let host = HostBuilder::new(Policy::imports_only(folder)).build().expect("the host starts");
-        let ended = host.enter(|vm| {
-            install(vm).expect("natives");
-            let _region = in_region.then(|| Region::compiled(vm));
-            load(vm, &script).map(drop).map_err(|error| {
-                let mut text = String::new();
-                vm.write_exception(&mut text, &error).expect("a string");
-                text
-            })
-        });
-        host.finish();
-        ended
-    })
-    .expect("a thread")
-    .join()
-    .expect("no panic");
-    if let Err(traceback) = ended {
-        panic!("{traceback}");
-    }
+    programs::run(program, move |vm, program| {
+        let natives = [
+            ("execute", vm.new_function("execute", execute).into()),
+            ("rebuilt", vm.new_function("rebuilt", rebuilt).into()),
+            ("statistics", vm.new_function("statistics", statistics).into()),
+        ];
+        programs::add_module("bridge_natives", &natives, vm)?;
+        bridge::set_verify(true);
+        hook::install(Rc::new(Stumbling), vm)?;
+        let _region = in_region.then(|| Region::compiled(vm));
+        program()
+    });
 }
 
 #[test]

@@ -1,15 +1,14 @@
 //! Watchers: every way of writing a watched object is seen, and writes of anything else disturb nothing.
 
+mod programs;
+
 use rustpython_vm::{
-    AsObject, Py, PyObjectRef, PyRef, PyResult, VirtualMachine,
+    AsObject, Py, PyObjectRef, PyRef, VirtualMachine,
     builtins::{PyFunction, PyStr, PyTypeRef},
     class::StaticType,
 };
 use std::{cell::RefCell, rc::Rc};
-use taipan_frontend::{
-    vm::{HostBuilder, Policy, Script, load, spawn_engine_thread},
-    watch::{self, Memo, ModuleBase, WatchedDict},
-};
+use taipan_frontend::watch::{self, Memo, ModuleBase, WatchedDict};
 
 /// Guard numbers, as in `watch_compare.py`.
 const KEY: u32 = 0;
@@ -62,49 +61,22 @@ fn dirty(vm: &VirtualMachine) -> PyObjectRef {
     vm.ctx.new_tuple(guards.collect()).into()
 }
 
-fn install(vm: &VirtualMachine) -> PyResult<()> {
-    let names = vm.ctx.new_dict();
-    let natives: [(&'static str, PyObjectRef); 7] = [
-        ("ModuleBase", ModuleBase::static_type().as_object().to_owned()),
-        ("WatchedDict", WatchedDict::static_type().as_object().to_owned()),
-        ("arm", vm.new_function("arm", arm).into()),
-        ("arm_class", vm.new_function("arm_class", arm_class).into()),
-        ("arm_function", vm.new_function("arm_function", arm_function).into()),
-        ("clean", vm.new_function("clean", clean).into()),
-        ("dirty", vm.new_function("dirty", dirty).into()),
-    ];
-    for (name, native) in natives {
-        names.set_item(name, native, vm)?;
-    }
-    let module = vm.new_module("watch_natives", names, None);
-    let loaded = vm.sys_module.get_attr("modules", vm)?;
-    loaded.set_item("watch_natives", module.into(), vm)
-}
-
 fn run(program: &'static str) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
-    let ended = spawn_engine_thread(program, move || {
-        let script = Script::open(format!("{folder}/{program}.py")).expect("the program");
-        let host = HostBuilder::new(Policy::imports_only(folder)).build().expect("the host starts");
-        let ended = host.enter(|vm| {
-            install(vm).expect("natives");
-            let ended = load(vm, &script).map(drop).map_err(|error| {
-                let mut text = String::new();
-                vm.write_exception(&mut text, &error).expect("a string");
-                text
-            });
-            MEMO.set(None);
-            ended
-        });
-        host.finish();
+    programs::run(program, |vm, program| {
+        let natives = [
+            ("ModuleBase", ModuleBase::static_type().as_object().to_owned()),
+            ("WatchedDict", WatchedDict::static_type().as_object().to_owned()),
+            ("arm", vm.new_function("arm", arm).into()),
+            ("arm_class", vm.new_function("arm_class", arm_class).into()),
+            ("arm_function", vm.new_function("arm_function", arm_function).into()),
+            ("clean", vm.new_function("clean", clean).into()),
+            ("dirty", vm.new_function("dirty", dirty).into()),
+        ];
+        programs::add_module("watch_natives", &natives, vm)?;
+        let ended = program();
+        MEMO.set(None);
         ended
-    })
-    .expect("a thread")
-    .join()
-    .expect("no panic");
-    if let Err(traceback) = ended {
-        panic!("{traceback}");
-    }
+    });
 }
 
 #[test]
