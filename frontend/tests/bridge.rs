@@ -11,9 +11,13 @@ use rustpython_vm::{
     bytecode::Opcode,
     function::{FuncArgs, KwArgs},
 };
-use std::{cell::Cell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::{Rc, Weak},
+};
 use taipan_frontend::{
     bridge::{self, FrameState, Stepped},
+    code::{CodeInfo, FunctionView},
     hook::{self, CallHook, Called, Region},
 };
 
@@ -21,6 +25,7 @@ thread_local! {
     /// Breaks, and lowest and highest native stack address at one, since the last look.
     static BREAKS: Cell<u64> = const { Cell::new(0) };
     static STACK: Cell<(usize, usize)> = const { Cell::new((usize::MAX, 0)) };
+    static DECODED: RefCell<Weak<CodeInfo>> = const { RefCell::new(Weak::new()) };
     static BUILT: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -88,6 +93,34 @@ fn rebuilt(function: PyRef<PyFunction>, args: PyTupleRef, yields: u64, vm: &Virt
     }
 }
 
+/// Takes the function's frame and answers how `change` makes it end, as text: the error, or that there is none.
+fn broken(function: PyRef<PyFunction>, change: u32, vm: &VirtualMachine) -> PyResult<String> {
+    let mut frame = bridge::enter(&function, &FuncArgs::default(), vm)?.expect("a good call");
+    match change {
+        0 => {}
+        1 => frame.stack.push(Some(vm.ctx.none())),
+        2 => frame.slots.push(None),
+        3 => frame.in_call = true,
+        _ => frame.pc = usize::MAX,
+    }
+    Ok(match bridge::step(vec![frame], vm) {
+        Ok(_) => "none".to_owned(),
+        Err(error) => error.class().name().to_string(),
+    })
+}
+
+/// Decodes a function's code; the last one decoded so is asked about by `decoded_lives`.
+fn decode(function: PyRef<PyFunction>, vm: &VirtualMachine) -> PyResult<()> {
+    let view = FunctionView::new(&function, vm)?;
+    let info = CodeInfo::of(&view.code, vm)?.expect("compiler-made code");
+    DECODED.set(Rc::downgrade(&info));
+    Ok(())
+}
+
+fn decoded_lives() -> bool {
+    DECODED.with_borrow(|decoded| decoded.upgrade().is_some())
+}
+
 fn statistics(vm: &VirtualMachine) -> PyObjectRef {
     let (low, high) = STACK.replace((usize::MAX, 0));
     let built = bridge::built();
@@ -102,6 +135,9 @@ fn run(program: &'static str, in_region: bool) {
         let natives = [
             ("execute", vm.new_function("execute", execute).into()),
             ("rebuilt", vm.new_function("rebuilt", rebuilt).into()),
+            ("broken", vm.new_function("broken", broken).into()),
+            ("decode", vm.new_function("decode", decode).into()),
+            ("decoded_lives", vm.new_function("decoded_lives", decoded_lives).into()),
             ("statistics", vm.new_function("statistics", statistics).into()),
         ];
         programs::add_module("bridge_natives", &natives, vm)?;

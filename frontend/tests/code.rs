@@ -6,10 +6,11 @@ use rustpython_vm::{
     AsObject, PyObject, PyRef, PyResult, VirtualMachine,
     builtins::{PyCode, PyDictRef, PyFunction, PyTupleRef},
     bytecode::CodeFlags,
+    compiler::Mode,
     function::{FuncArgs, KwArgs},
 };
 use std::{borrow::Borrow, cell::Cell};
-use taipan_frontend::code::{Assembled, CodeInfo, CodeMeta, FunctionView, Program, cell_contents, verify};
+use taipan_frontend::code::{Assembled, CodeInfo, CodeMeta, FunctionView, Instruction, Program, cell_contents, verify};
 
 thread_local! {
     /// Code objects checked, and those that differ by the size of a jump.
@@ -106,4 +107,36 @@ fn the_library_assembles_to_itself() {
 #[test]
 fn arguments_are_bound_as_the_vm_binds_them() {
     run("code_binding");
+}
+
+/// Code that no compiler makes, and the rule it breaks.
+#[test]
+fn wrong_code_does_not_pass() {
+    use rustpython_vm::bytecode::Opcode::{LoadConst, LoadFast, LoadSmallInt, Nop, PopTop, Resume, ReturnValue};
+    let cases: [(&[(_, u32)], _); 6] = [
+        (&[(Resume, 0), (LoadSmallInt, 1), (ReturnValue, 0)], None),
+        (&[(Resume, 0), (LoadConst, 9), (ReturnValue, 0)], Some("constant 9")),
+        (&[(Resume, 0), (LoadFast, 9), (ReturnValue, 0)], Some("slot 9")),
+        (&[(Resume, 0), (PopTop, 0), (LoadSmallInt, 1), (ReturnValue, 0)], Some("it takes more")),
+        (&[(Resume, 0), (LoadSmallInt, 1), (LoadSmallInt, 1), (ReturnValue, 0)], Some("more than the code declares")),
+        (&[(Resume, 0), (Nop, 0)], Some("outside the code")),
+    ];
+    programs::run("code_binding", move |vm, _program| {
+        let code = vm.compile("lambda: None", Mode::Eval, "<wrong>".to_owned()).expect("it compiles");
+        let function = vm.run_code_obj(code, vm.new_scope_with_builtins())?.downcast::<PyFunction>().expect("a function");
+        let meta = CodeMeta::of(&FunctionView::new(&function, vm)?.code);
+        for (instructions, rule) in cases {
+            let mut program = Program::default();
+            program.instructions = instructions.iter().map(|(op, arg)| Instruction::new(*op, *arg)).collect();
+            let mut assembled = Assembled::new(meta.first_line);
+            assembled.append(&program).expect("it assembles");
+            let verdict = verify(&assembled.into_code(meta.clone(), 1, vm)).map_err(|error| error.to_string());
+            match (rule, verdict) {
+                (None, Ok(())) => {}
+                (Some(rule), Err(text)) if text.contains(rule) => {}
+                (rule, verdict) => panic!("expected {rule:?}, got {verdict:?}"),
+            }
+        }
+        Ok(())
+    });
 }

@@ -56,8 +56,7 @@ fn null_mask(frame: &FrameState) -> Vec<u64> {
 
 fn build(frame: &FrameState, mode: Mode, vm: &VirtualMachine) -> PyResult<PyRef<PyCode>> {
     let info = &*frame.info;
-    let fits = frame.slots.len() == info.slots.len() && frame.stack.len() <= info.stack_depth;
-    let Some(instruction) = info.program.instructions.get(frame.pc).filter(|_| fits) else {
+    let Some(instruction) = info.program.instructions.get(frame.pc).filter(|_| fits(frame)) else {
         return Err(vm.new_system_error("the state of a frame doesn't fit its code"));
     };
     let mut suffix = Suffix {
@@ -89,6 +88,24 @@ fn build(frame: &FrameState, mode: Mode, vm: &VirtualMachine) -> PyResult<PyRef<
         meta.flags -= CodeFlags::GENERATOR | CodeFlags::COROUTINE | CodeFlags::ASYNC_GENERATOR;
     }
     Ok(code.into_code(meta, depth, vm))
+}
+
+/// Whether the frame can be in this state at its place: the stack is as deep, and nothing is NULL or unbound that never is.
+/// A state that doesn't fit would be undefined behaviour in the VM.
+fn fits(frame: &FrameState) -> bool {
+    let shapes = &frame.info.shapes;
+    // During a call the stack is that behind it, without the result.
+    let place = frame.pc + usize::from(frame.in_call);
+    let Some(shape) = shapes.get(place).and_then(Option::as_ref) else {
+        return false;
+    };
+    let depth = shape.stack.len().checked_sub(usize::from(frame.in_call));
+    let all_fit =
+        |values: &[Option<PyObjectRef>], maybe_null: &[bool]| values.iter().zip(maybe_null).all(|(value, null)| value.is_some() || *null);
+    depth == Some(frame.stack.len())
+        && frame.slots.len() == shape.slots.len()
+        && all_fit(&frame.slots, &shape.slots)
+        && all_fit(&frame.stack, &shape.stack)
 }
 
 /// The part of a bridge behind the body. Instruction numbers are those of the whole bridge.

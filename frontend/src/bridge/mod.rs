@@ -15,7 +15,12 @@
 //!   under it.
 //! - The frame's handled exception is set before a bridge runs and the caller's after, so handlers are ordinary places.
 //! - Bodies of generators and coroutines are not stepped; a suspended one is rebuilt by [`suspended`].
+//! - A state fits its place ([`CodeInfo::shapes`]); one that doesn't is refused with a `SystemError`.
 //! - Code constants of a bridge hold natives and numbers only: the garbage collector doesn't look into code objects.
+//!
+//! Known differences from a plain run: the frame object of a *caught* exception shows no locals once its frame has parked,
+//! since values move out to die in time; `f_code` is a copy of the function's code; a deadline that strikes while a bridge
+//! restores its frame passes the `finally` blocks of that frame by.
 
 mod build;
 mod enter;

@@ -145,6 +145,15 @@ pub fn make_cell(contents: Option<PyObjectRef>, vm: &VirtualMachine) -> PyResult
     }
 }
 
+/// Writes a cell; `None` empties it.
+pub fn set_cell(cell: &PyObject, contents: Option<PyObjectRef>, vm: &VirtualMachine) -> PyResult<()> {
+    let name = vm.ctx.intern_str("cell_contents");
+    match contents {
+        Some(value) => cell.set_attr(name, value, vm),
+        None => cell.del_attr(name, vm),
+    }
+}
+
 /// What a cell holds; `None` if it is empty.
 pub fn cell_contents(cell: &PyObject, vm: &VirtualMachine) -> Option<PyObjectRef> {
     cell.get_attr(vm.ctx.intern_str("cell_contents"), vm).ok()

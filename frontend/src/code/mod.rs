@@ -10,9 +10,9 @@ mod info;
 mod shapes;
 mod verify;
 
-pub use assemble::{Assembled, CodeMeta};
+pub use assemble::{AssembleError, Assembled, CodeMeta};
 pub use decode::{DecodeError, ExceptionRange, Instruction, Location, Program};
-pub use function::{FunctionView, Slots, cell_contents, make_cell};
+pub use function::{FunctionView, Slots, cell_contents, make_cell, set_cell};
 pub use info::CodeInfo;
 pub use shapes::Shape;
 pub use verify::{VerifyError, verify};

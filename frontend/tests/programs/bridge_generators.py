@@ -31,11 +31,10 @@ def in_handlers(n):
             raise
         except KeyError as k:
             yield (k is e, k.__context__)
-    yield sys.exc_info()
+    yield sys.exc_info(), [i for i in range(n)]
     with Manager("m", True):
         yield from [7, 8]
         raise ValueError
-    yield [i for i in range(n)]
 
 
 def to_end(g):

@@ -1,9 +1,10 @@
 """Many breaks: native stack, bridges built, lifetimes, iterators by identity, deep chains."""
 
+import gc
 import weakref
 
 from bridge_functions import count, helper
-from bridge_natives import execute, statistics
+from bridge_natives import broken, decode, decoded_lives, execute, statistics
 
 
 class Fives:
@@ -88,3 +89,24 @@ assert lifetimes(1) == execute(lifetimes, (1,), {}, False, -1) == (True, 2)
 
 # Past the cap the outer frames stay on the native stack.
 assert execute(down, (100,), {}, True, -1) == down(100)
+
+# What is known about a code object goes with it, its bridges and the namespace they ran in included.
+for source in ("def f(n): return n + 1", "f = lambda n: [n + i for i in range(3)]"):
+    names = {"value": Weak()}
+    reference = weakref.ref(names["value"])
+    exec(source, names)
+    execute(names["f"], (1,), {}, False, -1)
+    decode(names["f"])
+    assert decoded_lives()
+    del names
+    gc.collect()
+    assert not decoded_lives()
+    assert reference() is None
+
+
+# A state that can't be is refused: in the VM it would be undefined behaviour.
+def nothing():
+    return 1
+
+
+assert [broken(nothing, change) for change in range(5)] == ["none"] + ["SystemError"] * 4
