@@ -48,6 +48,24 @@ impl<T> Arg<T> {
             Arg::Tensor(t) => Arg::Tensor(f(t)),
             Arg::Tensors(ts) => Arg::Tensors(ts.iter().map(f).collect()),
             Arg::OptionalTensors(ts) => Arg::OptionalTensors(ts.iter().map(|t| t.as_ref().map(&mut f)).collect()),
+            other => other.without_tensors(),
+        }
+    }
+
+    /// The same argument with its tensors borrowed.
+    pub fn borrowed(&self) -> Arg<&T> {
+        match self {
+            Arg::Tensor(t) => Arg::Tensor(t),
+            Arg::Tensors(ts) => Arg::Tensors(ts.iter().collect()),
+            Arg::OptionalTensors(ts) => Arg::OptionalTensors(ts.iter().map(Option::as_ref).collect()),
+            other => other.without_tensors(),
+        }
+    }
+
+    /// The same argument without its tensors: an argument that is one becomes absent.
+    pub fn without_tensors<U>(&self) -> Arg<U> {
+        match self {
+            Arg::Tensor(_) | Arg::Tensors(_) | Arg::OptionalTensors(_) | Arg::Absent => Arg::Absent,
             Arg::Number(n) => Arg::Number(*n),
             Arg::Int(d) => Arg::Int(*d),
             Arg::Ints(ds) => Arg::Ints(ds.clone()),
@@ -58,7 +76,6 @@ impl<T> Arg<T> {
             Arg::MemoryFormat(m) => Arg::MemoryFormat(*m),
             Arg::Str(s) => Arg::Str(s.clone()),
             Arg::Generator(g) => Arg::Generator(*g),
-            Arg::Absent => Arg::Absent,
         }
     }
 
@@ -294,6 +311,8 @@ pub struct Registry {
     entries: Vec<Entry>,
     by_name: HashMap<&'static str, usize>,
     by_base: HashMap<&'static str, Vec<usize>>,
+    /// By the address of the op.
+    by_op: HashMap<usize, usize>,
 }
 
 impl Registry {
@@ -315,6 +334,7 @@ impl Registry {
         if self.by_name.insert(schema.name(), index).is_some() {
             return Err(SchemaError { schema: op.schema.to_owned(), what: "this name is taken".to_owned() });
         }
+        self.by_op.insert(std::ptr::from_ref(op).addr(), index);
         self.by_base.entry(schema.base).or_default().push(index);
         self.entries.push(Entry { op: OpRef(op), schema });
         Ok(())
@@ -338,7 +358,7 @@ impl Registry {
 
     /// The entry of an op.
     pub fn entry(&self, op: OpRef) -> Option<&Entry> {
-        self.find(op.name())
+        self.by_op.get(&std::ptr::from_ref(op.0).addr()).map(|i| &self.entries[*i])
     }
 
     /// The shortest name that [`Registry::find`] reads back: the base name for the first overload.

@@ -1,0 +1,201 @@
+//! Activation functions.
+
+use super::{
+    args,
+    arithmetic::x,
+    call::{one, t},
+    define::{ALL, composite, pointwise, samples, ulps},
+    rules,
+};
+use smallvec::smallvec;
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+use taipan_ir::{
+    Arg, DType, Emitter, Facts, Op, OpError, Val,
+    body::{Body, Compare, Scalar},
+    op::{BodyRule, FactsList, Forms, Promotion::*, RuleContext, Vals},
+};
+
+const NN_ALL: Forms = ALL.or(Forms::NN);
+const FLOATS: &[&str] = &["f32[2,3]", "f64[4]", "f16[5]", "bf16[5]"];
+const WITHIN: &[(DType, u32)] = &[(DType::F32, 4), (DType::F64, 4), (DType::F16, 1), (DType::BF16, 1)];
+
+/// A function of floats, kept in their type.
+const fn floats(schema: &'static str, forms: Forms, body: BodyRule) -> Op {
+    ulps(samples(pointwise(schema, forms, Common, rules::common_one, body), FLOATS), WITHIN)
+}
+
+/// The op tables of this file.
+pub static OPS: &[Op] = &[
+    samples(
+        pointwise("relu(Tensor self) -> Tensor", NN_ALL, Common, rules::common, |b, a| {
+            let zero = b.number(x(a, 0), 0.0);
+            b.max(x(a, 0), zero)
+        }),
+        &["f32[2,3]", "i64[4]"],
+    ),
+    floats("relu6(Tensor self) -> Tensor", Forms::NN, |b, a| between(b, x(a, 0), 0.0, 6.0)),
+    floats("gelu(Tensor self, *, str approximate='none') -> Tensor", Forms::NN, |b, a| {
+        let value = x(a, 0);
+        let half = b.mul_number(value, 0.5);
+        if args::text(a, 1) == "tanh" {
+            let square = b.mul(value, value);
+            let cube = b.mul(square, value);
+            let bent = b.mul_number(cube, 0.044715);
+            let sum = b.add(value, bent);
+            let inner = b.mul_number(sum, std::f64::consts::SQRT_2 * FRAC_2_SQRT_PI * 0.5);
+            let tanh = b.tanh(inner);
+            let sum = b.add_number(tanh, 1.0);
+            return b.mul(half, sum);
+        }
+        let scaled = b.mul_number(value, FRAC_1_SQRT_2);
+        let erf = b.erf(scaled);
+        let sum = b.add_number(erf, 1.0);
+        b.mul(half, sum)
+    }),
+    floats("silu(Tensor self) -> Tensor", Forms::NN, |b, a| {
+        let minus = b.neg(x(a, 0));
+        let e = b.exp(minus);
+        let sum = b.add_number(e, 1.0);
+        b.div(x(a, 0), sum)
+    }),
+    floats("mish(Tensor self) -> Tensor", Forms::NN, |b, a| {
+        let soft = softplus(b, x(a, 0), 1.0, 20.0);
+        let tanh = b.tanh(soft);
+        b.mul(x(a, 0), tanh)
+    }),
+    floats("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Forms::NN, |b, a| {
+        softplus(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 20.0))
+    }),
+    floats("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", Forms::NN, |b, a| {
+        elu(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 1.0), args::float(a, 3, 1.0))
+    }),
+    floats("selu(Tensor self) -> Tensor", NN_ALL, |b, a| elu(b, x(a, 0), 1.673_263_242_354_377_2, 1.050_700_987_355_480_5, 1.0)),
+    floats("celu(Tensor self, Scalar alpha=1.0) -> Tensor", NN_ALL, |b, a| {
+        let alpha = args::float(a, 1, 1.0);
+        elu(b, x(a, 0), alpha, 1.0, 1.0 / alpha)
+    }),
+    floats("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", Forms::NN, |b, a| {
+        let slope = b.mul_number(x(a, 0), args::float(a, 1, 0.01));
+        let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
+        b.select(positive, x(a, 0), slope)
+    }),
+    samples(
+        pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
+            let slope = b.mul(x(a, 0), x(a, 1));
+            let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
+            b.select(positive, x(a, 0), slope)
+        }),
+        &["f32[2,3], f32[3]"],
+    ),
+    samples(
+        composite("prelu(Tensor self, Tensor weight) -> Tensor", Forms::BOTH.or(Forms::NN), prelu),
+        &["f32[2,3], f32[3]", "f32[2,3,4], f32[1]"],
+    ),
+    samples(
+        pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", Forms::NN, Common, rules::common_one, |b, a| {
+            between(b, x(a, 0), args::float(a, 1, -1.0), args::float(a, 2, 1.0))
+        }),
+        &["f32[5]", "f32[5], -0.5, 0.25"],
+    ),
+    floats("hardsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
+        let shifted = b.add_number(x(a, 0), 3.0);
+        let bounded = between(b, shifted, 0.0, 6.0);
+        let six = b.number(bounded, 6.0);
+        b.div(bounded, six)
+    }),
+    floats("hardswish(Tensor self) -> Tensor", Forms::NN, |b, a| {
+        let shifted = b.add_number(x(a, 0), 3.0);
+        let bounded = between(b, shifted, 0.0, 6.0);
+        let product = b.mul(x(a, 0), bounded);
+        let six = b.number(product, 6.0);
+        b.div(product, six)
+    }),
+    floats("logsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
+        let zero = b.number(x(a, 0), 0.0);
+        let low = b.min(x(a, 0), zero);
+        let size = b.abs(x(a, 0));
+        let minus = b.neg(size);
+        let e = b.exp(minus);
+        let log = b.log1p(e);
+        b.sub(low, log)
+    }),
+    floats("softsign(Tensor self) -> Tensor", Forms::NN, |b, a| {
+        let size = b.abs(x(a, 0));
+        let sum = b.add_number(size, 1.0);
+        b.div(x(a, 0), sum)
+    }),
+    floats("tanhshrink(Tensor self) -> Tensor", Forms::NN, |b, a| {
+        let tanh = b.tanh(x(a, 0));
+        b.sub(x(a, 0), tanh)
+    }),
+    floats("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::BOTH.or(Forms::NN), |b, a| {
+        let size = b.abs(x(a, 0));
+        let near = b.compare_number(Compare::Le, size, args::float(a, 1, 0.5));
+        let zero = b.number(x(a, 0), 0.0);
+        b.select(near, zero, x(a, 0))
+    }),
+    floats("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::NN, |b, a| {
+        let bound = args::float(a, 1, 0.5);
+        let (less, more) = (b.add_number(x(a, 0), -bound), b.add_number(x(a, 0), bound));
+        let (above, below) = (b.compare_number(Compare::Gt, x(a, 0), bound), b.compare_number(Compare::Lt, x(a, 0), -bound));
+        let zero = b.number(x(a, 0), 0.0);
+        let result = b.select(below, more, zero);
+        b.select(above, less, result)
+    }),
+    samples(
+        pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", NN_ALL, Common, threshold_rule, |b, a| {
+            let value = b.operand(x(a, 0), &a[2]);
+            let above = b.compare_number(Compare::Gt, x(a, 0), args::float(a, 1, 0.0));
+            b.select(above, x(a, 0), value)
+        }),
+        &["f32[5], 0.1, 20"],
+    ),
+    samples(composite("glu(Tensor self, int dim=-1) -> Tensor", Forms::NN, glu), &["f32[2,4]", "f32[4,3], 0"]),
+];
+
+fn threshold_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    rules::common_one(cx, args)
+}
+
+fn between(b: &mut Body, value: Scalar, low: f64, high: f64) -> Scalar {
+    let (low, high) = (b.number(value, low), b.number(value, high));
+    let bounded = b.max(value, low);
+    b.min(bounded, high)
+}
+
+fn softplus(b: &mut Body, value: Scalar, beta: f64, threshold: f64) -> Scalar {
+    let scaled = b.mul_number(value, beta);
+    let e = b.exp(scaled);
+    let log = b.log1p(e);
+    let factor = b.number(value, beta);
+    let soft = b.div(log, factor);
+    let linear = b.compare_number(Compare::Gt, scaled, threshold);
+    b.select(linear, value, soft)
+}
+
+fn elu(b: &mut Body, value: Scalar, alpha: f64, scale: f64, input_scale: f64) -> Scalar {
+    let scaled = b.mul_number(value, input_scale);
+    let e = b.expm1(scaled);
+    let negative = b.mul_number(e, alpha * scale);
+    let positive = b.mul_number(value, scale);
+    let above = b.compare_number(Compare::Gt, value, 0.0);
+    b.select(above, positive, negative)
+}
+
+fn prelu(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let (value, mut weight) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let rank = e.facts(value).rank();
+    let channels = e.facts(weight).dims.first().copied();
+    if let (Some(channels), true) = (channels, rank > 2) {
+        let mut shape = vec![taipan_ir::Dim::Is(1); rank];
+        shape[1] = channels;
+        weight = one(e, "view", &[t(weight), super::call::dims(shape)])?;
+    }
+    Ok(smallvec![one(e, "_prelu_kernel", &[t(value), t(weight)])?])
+}
+
+fn glu(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let halves = super::call::call(e, "chunk", &[a[0].clone(), super::call::i(2), a[1].clone()])?;
+    let gate = one(e, "sigmoid", &[t(halves[1])])?;
+    Ok(smallvec![one(e, "mul.Tensor", &[t(halves[0]), t(gate)])?])
+}

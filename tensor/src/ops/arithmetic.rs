@@ -1,0 +1,459 @@
+//! Arithmetic of two and more arguments.
+
+use super::{
+    args,
+    call::{call, one, t},
+    define::{ALL, composite, pointwise, samples, ulps},
+    rules,
+};
+use taipan_ir::{
+    Arg, DType, Emitter, Facts, Number, Op, OpError, Val,
+    body::{Binary, Body, Compare, Function, Scalar},
+    dtype::Category,
+    op::{FactsList, Forms, Promotion::*, RuleContext, Vals},
+    promote,
+};
+
+/// The scalar of tensor argument `i`.
+pub fn x(a: &[Arg<Scalar>], i: usize) -> Scalar {
+    match a.get(i) {
+        Some(Arg::Tensor(s)) => *s,
+        _ => Scalar(0),
+    }
+}
+
+/// Calls of two tensors that every binary op should answer.
+pub const PAIRS: &[&str] =
+    &["f32[2,3], f32[2,3]", "f32[2,3], f32[3]", "f64[2,1], f32[1,3]", "i64[4], i32[4]", "f32[3], i64[3]", "f16[4], f16[4]", "f32[3], 2"];
+const SCALED: &[&str] =
+    &["f32[2,3], f32[3]", "f32[2,3], f32[3], alpha=2", "i64[4], i64[4], alpha=3", "f16[4], 0.5", "bf16[4], bf16[4]", "i32[3], 2.5"];
+const FLOAT_PAIRS: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]", "f16[4], f16[4]", "f32[4], 2"];
+
+/// The op tables of this file.
+pub static OPS: &[Op] = &[
+    samples(
+        pointwise("add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, add_rule, |b, a| {
+            scaled_sum(b, a, 1.0)
+        }),
+        SCALED,
+    ),
+    samples(
+        pointwise("sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, sub_rule, |b, a| {
+            scaled_sum(b, a, -1.0)
+        }),
+        SCALED,
+    ),
+    samples(
+        composite("rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", Forms::FUNCTION, reversed_sub),
+        &["f32[3], f32[3]", "f32[3], 2", "i64[3], 5, alpha=2"],
+    ),
+    samples(
+        pointwise("mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 1))),
+        PAIRS,
+    ),
+    samples(
+        pointwise("div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| b.div(x(a, 0), x(a, 1))),
+        PAIRS,
+    ),
+    samples(
+        composite("div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor", ALL, rounded_div),
+        &["f32[5], 0.7, rounding_mode='floor'", "i64[5], 2, rounding_mode='trunc'", "i64[5], 2, rounding_mode=None"],
+    ),
+    pointwise("_div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
+        let quotient = b.div(x(a, 0), x(a, 1));
+        truncated(b, quotient)
+    }),
+    samples(
+        pointwise("floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+            b.floor_div(x(a, 0), x(a, 1))
+        }),
+        &["f32[5], f32[5]", "f32[5], 0.3", "i64[5], 3", "i32[5], -2", "u8[5], 3"],
+    ),
+    samples(
+        pointwise("remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+            b.remainder(x(a, 0), x(a, 1))
+        }),
+        &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3", "i64[5], 3"],
+    ),
+    samples(
+        pointwise("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", Forms::INTERNAL, First, second_like, |b, a| {
+            let divisor = x(a, 1);
+            let dividend = b.operand(divisor, &a[0]);
+            b.remainder(dividend, divisor)
+        }),
+        &[],
+    ),
+    samples(
+        pointwise("fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+            b.binary(Binary::Rem, x(a, 0), x(a, 1))
+        }),
+        &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3"],
+    ),
+    ulps(
+        samples(
+            pointwise("pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", ALL, Common, pow_rule, |b, a| {
+                power(b, x(a, 0), x(a, 1))
+            }),
+            &["f32[5], 2", "f32[5], 0.5", "f32[5], 3.7", "f32[5], f32[5]", "i64[5], 3", "i64[5], 2.5", "f32[5], -1", "f64[5], 2.25"],
+        ),
+        &[(DType::F32, 2), (DType::F64, 2)],
+    ),
+    pointwise("pow.Scalar(Tensor|Scalar self, Tensor exponent) -> Tensor", Forms::FUNCTION, Common, pow_rule, |b, a| {
+        power(b, x(a, 0), x(a, 1))
+    }),
+    samples(
+        pointwise("maximum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
+        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
+    ),
+    samples(
+        pointwise("minimum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
+        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
+    ),
+    samples(
+        pointwise("fmax(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| ignoring_nan(b, a, Binary::Max)),
+        &["f32[4], f32[4]"],
+    ),
+    samples(
+        pointwise("fmin(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| ignoring_nan(b, a, Binary::Min)),
+        &["f32[4], f32[4]"],
+    ),
+    samples(
+        pointwise("clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
+            clamped(b, x(a, 0), &a[1], &a[2])
+        }),
+        &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None", "i64[5], 0.5"],
+    ),
+    pointwise("clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
+        clamped(b, x(a, 0), &a[1], &a[2])
+    }),
+    samples(
+        pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
+        &["f32[5], 0.1"],
+    ),
+    samples(
+        pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
+        &["f32[5], 0.1"],
+    ),
+    ulps(
+        samples(
+            pointwise("atan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| {
+                b.call2(Function::Atan2, x(a, 0), x(a, 1))
+            }),
+            FLOAT_PAIRS_ONLY,
+        ),
+        &[(DType::F32, 2), (DType::F64, 2)],
+    ),
+    pointwise("arctan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| b.call2(Function::Atan2, x(a, 0), x(a, 1))),
+    samples(
+        pointwise("hypot(Tensor self, Tensor other) -> Tensor", ALL, Common, rules::common, |b, a| {
+            b.call2(Function::Hypot, x(a, 0), x(a, 1))
+        }),
+        FLOAT_PAIRS_ONLY,
+    ),
+    samples(
+        pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", ALL, Common, rules::common, |b, a| {
+            let (start, end, weight) = (x(a, 0), x(a, 1), x(a, 2));
+            let difference = b.sub(end, start);
+            // From the nearer end, so that both ends come out exactly.
+            let size = b.abs(weight);
+            let near = b.compare_number(Compare::Lt, size, 0.5);
+            let step = b.mul(weight, difference);
+            let from_start = b.add(start, step);
+            let rest = b.number_sub(1.0, weight);
+            let back = b.mul(difference, rest);
+            let from_end = b.sub(end, back);
+            b.select(near, from_start, from_end)
+        }),
+        &["f32[4], f32[4], 0.3", "f32[4], f32[4], 0.8", "f32[2,3], f32[3], f32[2,3]"],
+    ),
+    samples(
+        pointwise(
+            "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+            ALL,
+            Common,
+            rules::common_triple,
+            |b, a| {
+                let scale = b.operand(x(a, 0), &a[3]);
+                let scaled = b.mul(scale, x(a, 1));
+                let product = b.mul(scaled, x(a, 2));
+                b.add(x(a, 0), product)
+            },
+        ),
+        &["f32[4], f32[4], f32[4]", "f32[2,3], f32[3], f32[2,1], value=0.5"],
+    ),
+    samples(
+        pointwise(
+            "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+            ALL,
+            Common,
+            rules::common_triple,
+            |b, a| {
+                let scale = b.operand(x(a, 0), &a[3]);
+                let scaled = b.mul(scale, x(a, 1));
+                let quotient = b.div(scaled, x(a, 2));
+                b.add(x(a, 0), quotient)
+            },
+        ),
+        &["f32[4], f32[4], f32[4]", "f32[2,3], f32[3], f32[2,1], value=0.5"],
+    ),
+    samples(
+        pointwise(
+            "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+            Forms::FUNCTION,
+            Select,
+            where_rule,
+            |b, a| b.select(x(a, 0), x(a, 1), x(a, 2)),
+        ),
+        &["bool[4], f32[4], f32[4]", "bool[2,1], f32[3], 0", "bool[4], i64[4], 0.5"],
+    ),
+    samples(
+        pointwise("masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor", ALL, First, masked_fill_rule, |b, a| {
+            let value = b.operand(x(a, 0), &a[2]);
+            b.select(x(a, 1), value, x(a, 0))
+        }),
+        &["f32[2,3], bool[3], -inf", "f32[4], bool[4], 0", "i64[4], bool[4], 7"],
+    ),
+    samples(
+        pointwise("heaviside(Tensor self, Tensor values) -> Tensor", ALL, Common, rules::common, |b, a| {
+            let value = x(a, 0);
+            let zero = b.compare_number(Compare::Eq, value, 0.0);
+            let positive = b.compare_number(Compare::Gt, value, 0.0);
+            let (one, none) = (b.number(value, 1.0), b.number(value, 0.0));
+            let step = b.select(positive, one, none);
+            b.select(zero, x(a, 1), step)
+        }),
+        &["f32[5], f32[5]"],
+    ),
+    samples(
+        pointwise("xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
+            let log = b.log(x(a, 1));
+            let product = b.mul(x(a, 0), log);
+            let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
+            let nothing = b.number(x(a, 0), 0.0);
+            let ordinary = b.compare(Compare::Eq, x(a, 1), x(a, 1));
+            let result = b.select(zero, nothing, product);
+            b.select(ordinary, result, x(a, 1))
+        }),
+        FLOAT_PAIRS,
+    ),
+    samples(
+        pointwise("copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
+            let size = b.abs(x(a, 0));
+            let minus = b.neg(size);
+            // The sign of a zero shows in its reciprocal.
+            let reciprocal = b.number_div(1.0, x(a, 1));
+            let negative = b.compare_number(Compare::Lt, reciprocal, 0.0);
+            b.select(negative, minus, size)
+        }),
+        FLOAT_PAIRS,
+    ),
+    samples(
+        pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Float, rules::float, |b, a| {
+            let (p, q) = (x(a, 0), x(a, 1));
+            let high = b.max(p, q);
+            let difference = b.sub(p, q);
+            let size = b.abs(difference);
+            let minus = b.neg(size);
+            let e = b.exp(minus);
+            let log = b.log1p(e);
+            let sum = b.add(high, log);
+            let equal = b.compare(Compare::Eq, p, q);
+            let doubled = b.add_number(p, std::f64::consts::LN_2);
+            b.select(equal, doubled, sum)
+        }),
+        FLOAT_PAIRS_ONLY,
+    ),
+];
+
+const FLOAT_PAIRS_ONLY: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]"];
+
+fn scaled_sum(b: &mut Body, a: &[Arg<Scalar>], sign: f64) -> Scalar {
+    let (p, q) = (x(a, 0), x(a, 1));
+    match &a[2] {
+        Arg::Number(alpha) if alpha.as_f64() != 1.0 => {
+            let factor = match alpha {
+                Number::Float(v) => Number::Float(v * sign),
+                other => Number::Int(other.as_i64().wrapping_mul(sign as i64)),
+            };
+            let factor = b.constant(factor, b.dtype(p));
+            if b.dtype(p).is_float() {
+                return b.fma(q, factor, p);
+            }
+            let scaled = b.mul(q, factor);
+            b.add(p, scaled)
+        }
+        _ if sign < 0.0 => b.sub(p, q),
+        _ => b.add(p, q),
+    }
+}
+
+fn truncated(b: &mut Body, quotient: Scalar) -> Scalar {
+    if b.dtype(quotient).is_float() { b.unary(taipan_ir::body::Unary::Trunc, quotient) } else { quotient }
+}
+
+fn ignoring_nan(b: &mut Body, a: &[Arg<Scalar>], op: Binary) -> Scalar {
+    let (p, q) = (x(a, 0), x(a, 1));
+    let both = b.binary(op, p, q);
+    let (p_ordinary, q_ordinary) = (b.compare(Compare::Eq, p, p), b.compare(Compare::Eq, q, q));
+    let result = b.select(q_ordinary, both, p);
+    b.select(p_ordinary, result, q)
+}
+
+fn clamped(b: &mut Body, value: Scalar, low: &Arg<Scalar>, high: &Arg<Scalar>) -> Scalar {
+    let mut result = value;
+    if !low.is_absent() {
+        let low = b.operand(value, low);
+        result = b.max(result, low);
+    }
+    if !high.is_absent() {
+        let high = b.operand(value, high);
+        result = b.min(result, high);
+    }
+    result
+}
+
+fn power(b: &mut Body, base: Scalar, exponent: Scalar) -> Scalar {
+    let dtype = b.dtype(base);
+    if dtype.is_float() {
+        return match b.known(exponent) {
+            Some(n) => b.pow_number(base, n.as_f64()),
+            None => b.pow(base, exponent),
+        };
+    }
+    // By squaring, over the bits of the exponent.
+    let mut result = b.number(base, 1.0);
+    let mut square = base;
+    if let Some(n) = b.known(exponent) {
+        let mut n = n.as_i64();
+        while n > 0 {
+            if n & 1 == 1 {
+                result = b.mul(result, square);
+            }
+            n >>= 1;
+            if n > 0 {
+                square = b.mul(square, square);
+            }
+        }
+        return result;
+    }
+    for bit in 0..8 * dtype.size() as u32 - 1 {
+        let mask = b.constant(Number::Int(1i64 << bit), dtype);
+        let set = b.binary(Binary::And, exponent, mask);
+        let set = b.truth(set);
+        let product = b.mul(result, square);
+        result = b.select(set, product, result);
+        square = b.mul(square, square);
+    }
+    result
+}
+
+fn check_alpha(cx: &RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<(), OpError> {
+    let common = promote::result_type(&args[..2], cx.default_float);
+    match &args[2] {
+        Arg::Number(Number::Float(_)) if !common.is_float() => {
+            Err(OpError::runtime("For integral input tensors, argument alpha must not be a floating point number."))
+        }
+        Arg::Number(Number::Bool(_)) if common != DType::Bool => Err(OpError::runtime("Boolean alpha only supported for Boolean results.")),
+        _ => Ok(()),
+    }
+}
+
+fn add_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    check_alpha(cx, args)?;
+    rules::common_pair(cx, args)
+}
+
+fn sub_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let is_bool = |a: &Arg<&Facts>| match a {
+        Arg::Tensor(f) => f.dtype == DType::Bool,
+        other => matches!(other, Arg::Number(Number::Bool(_))),
+    };
+    match (is_bool(&args[0]), is_bool(&args[1])) {
+        (true, true) => Err(OpError::runtime(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.",
+        )),
+        (true, false) | (false, true) => Err(OpError::runtime(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
+        )),
+        _ => {
+            check_alpha(cx, args)?;
+            rules::common_pair(cx, args)
+        }
+    }
+}
+
+fn pow_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let common = promote::result_type(args, cx.default_float);
+    if let Some(n) = args::number(args, 1)
+        && common.category() == Category::Integer
+        && n.as_f64() < 0.0
+    {
+        return Err(OpError::runtime("Integers to negative integer powers are not allowed."));
+    }
+    rules::common(cx, args)
+}
+
+fn clamp_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    if args[1].is_absent() && args[2].is_absent() {
+        return Err(OpError::runtime("torch.clamp: At least one of 'min' or 'max' must not be None"));
+    }
+    rules::common(cx, args)
+}
+
+fn where_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let condition = args::tensor(args, 0)?.dtype;
+    if condition != DType::Bool && condition != DType::U8 {
+        return Err(OpError::runtime(format!(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
+            condition.scalar_name()
+        )));
+    }
+    rules::select(cx, args)
+}
+
+fn masked_fill_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let (target, mask) = (args::tensor(args, 0)?, args::tensor(args, 1)?);
+    if mask.dtype != DType::Bool {
+        return Err(OpError::runtime(format!(
+            "masked_fill_ only supports boolean masks, but got mask with dtype {}",
+            mask.dtype.scalar_name()
+        )));
+    }
+    if let Arg::Tensor(value) = args[2]
+        && value.rank() > 0
+    {
+        return Err(OpError::runtime(format!(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
+            value.rank()
+        )));
+    }
+    rules::pointwise_result(cx, target.dtype, &[target, mask])
+}
+
+/// The type of argument 1, where argument 0 is a number.
+fn second_like(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let dtype = promote::result_type(args, cx.default_float);
+    rules::pointwise_result(cx, dtype, &[args::tensor(args, 1)?])
+}
+
+fn reversed_sub(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    if let Arg::Tensor(other) = a[1] {
+        return call(e, "sub.Tensor", &[t(other), a[0].clone(), a[2].clone()]);
+    }
+    let scaled =
+        if a[2] == Arg::Number(Number::Int(1)) { *args::tensor(a, 0)? } else { one(e, "mul.Tensor", &[a[0].clone(), a[2].clone()])? };
+    let minus = one(e, "neg", &[t(scaled)])?;
+    call(e, "add.Tensor", &[t(minus), a[1].clone()])
+}
+
+fn rounded_div(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let name = match args::text(a, 2) {
+        "" => "div.Tensor",
+        "floor" => "floor_divide",
+        "trunc" => "_div_trunc",
+        other => {
+            return Err(OpError::runtime(format!("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{other}'")));
+        }
+    };
+    call(e, name, &a[..2])
+}

@@ -1,0 +1,105 @@
+//! Comparisons and logic; results are `bool`.
+
+use super::{
+    args,
+    arithmetic::x,
+    call::{f, one, t},
+    define::{ALL, composite, constant, pointwise, samples},
+    rules,
+};
+use smallvec::smallvec;
+use taipan_ir::{
+    Arg, Emitter, Op, OpError, Val,
+    body::{Binary, Body, Compare, Scalar, Unary},
+    op::{BodyRule, Forms, Promotion, Vals},
+};
+
+const PAIRS: &[&str] = &["f32[2,3], f32[3]", "i64[4], i64[4]", "f32[4], 0", "i64[4], 1.5", "bool[4], bool[4]"];
+
+const fn comparison(schema: &'static str, body: BodyRule) -> Op {
+    samples(pointwise(schema, ALL, Promotion::Compare, rules::compare, body), PAIRS)
+}
+
+const fn question(schema: &'static str, body: BodyRule) -> Op {
+    samples(pointwise(schema, Forms::BOTH, Promotion::Compare, rules::compare, body), &["f32[4]", "i64[4]"])
+}
+
+fn logic(b: &mut Body, op: Binary, a: &[Arg<Scalar>]) -> Scalar {
+    let (p, q) = (b.truth(x(a, 0)), b.truth(x(a, 1)));
+    b.binary(op, p, q)
+}
+
+fn infinite(b: &mut Body, value: Scalar, sign: f64) -> Scalar {
+    if b.dtype(value).is_float() {
+        b.compare_number(Compare::Eq, value, f64::INFINITY * sign)
+    } else {
+        b.constant(taipan_ir::Number::Bool(false), taipan_ir::DType::Bool)
+    }
+}
+
+/// The op tables of this file.
+pub static OPS: &[Op] = &[
+    comparison("eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Eq, x(a, 0), x(a, 1))),
+    comparison("ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Ne, x(a, 0), x(a, 1))),
+    comparison("lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Lt, x(a, 0), x(a, 1))),
+    comparison("le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Le, x(a, 0), x(a, 1))),
+    comparison("gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Gt, x(a, 0), x(a, 1))),
+    comparison("ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Ge, x(a, 0), x(a, 1))),
+    comparison("logical_and(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::And, a)),
+    comparison("logical_or(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Or, a)),
+    comparison("logical_xor(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Xor, a)),
+    samples(
+        pointwise("logical_not(Tensor self) -> Tensor", ALL, Promotion::Compare, rules::compare, |b, a| {
+            let truth = b.truth(x(a, 0));
+            b.unary(Unary::Not, truth)
+        }),
+        &["f32[4]", "bool[4]"],
+    ),
+    question("isnan(Tensor self) -> Tensor", |b, a| b.compare(Compare::Ne, x(a, 0), x(a, 0))),
+    question("isinf(Tensor self) -> Tensor", |b, a| {
+        let (above, below) = (infinite(b, x(a, 0), 1.0), infinite(b, x(a, 0), -1.0));
+        b.binary(Binary::Or, above, below)
+    }),
+    question("isposinf(Tensor self) -> Tensor", |b, a| infinite(b, x(a, 0), 1.0)),
+    question("isneginf(Tensor self) -> Tensor", |b, a| infinite(b, x(a, 0), -1.0)),
+    question("isfinite(Tensor self) -> Tensor", |b, a| {
+        let difference = b.sub(x(a, 0), x(a, 0));
+        b.compare_number(Compare::Eq, difference, 0.0)
+    }),
+    question("signbit(Tensor self) -> Tensor", |b, a| {
+        let negative = b.compare_number(Compare::Lt, x(a, 0), 0.0);
+        if !b.dtype(x(a, 0)).is_float() {
+            return negative;
+        }
+        let reciprocal = b.number_div(1.0, x(a, 0));
+        let below = b.compare_number(Compare::Lt, reciprocal, 0.0);
+        b.binary(Binary::Or, negative, below)
+    }),
+    constant(samples(
+        composite(
+            "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+            Forms::BOTH,
+            is_close,
+        ),
+        &["f32[4], f32[4]", "f32[4], f32[4], rtol=0.5", "i64[4], i64[4]"],
+    )),
+];
+
+fn is_close(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let (p, q) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let mut close = one(e, "eq.Tensor", &[t(p), t(q)])?;
+    if args::flag(a, 4) && e.facts(p).dtype.is_float() {
+        let (p_nan, q_nan) = (one(e, "isnan", &[t(p)])?, one(e, "isnan", &[t(q)])?);
+        let both = one(e, "logical_and", &[t(p_nan), t(q_nan)])?;
+        close = one(e, "logical_or", &[t(close), t(both)])?;
+    }
+    let size = one(e, "abs", &[t(q)])?;
+    let relative = one(e, "mul.Tensor", &[t(size), f(args::float(a, 2, 1e-5))])?;
+    let allowed = one(e, "add.Tensor", &[t(relative), f(args::float(a, 3, 1e-8))])?;
+    let difference = one(e, "sub.Tensor", &[t(p), t(q)])?;
+    let distance = one(e, "abs", &[t(difference)])?;
+    let within = one(e, "le.Tensor", &[t(distance), t(allowed)])?;
+    let finite = one(e, "isfinite", &[t(distance)])?;
+    let within = one(e, "logical_and", &[t(within), t(finite)])?;
+    Ok(smallvec![one(e, "logical_or", &[t(close), t(within)])?])
+}

@@ -1,0 +1,270 @@
+//! Copies, conversions, and writes that replace a tensor's elements.
+
+use super::{
+    args,
+    call::{call, one, t},
+    define::{composite, constant, kernel, mutate, samples},
+    rules::{is_dense, like_first},
+};
+use crate::{Context, KernelFn, Tensor, layout::Sizes, with_bits, write};
+use smallvec::smallvec;
+use taipan_ir::{
+    Arg, DType, Dim, DimOp, Dims, Emitter, Facts, MemoryFormat, Op, OpError, Val,
+    facts::row_major,
+    op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
+};
+
+const BOTH: Forms = Forms::BOTH;
+const METHOD: Forms = Forms::METHOD;
+
+macro_rules! conversions {
+    ($($name:literal $dtype:ident;)*) => {
+        &[$(
+            composite(
+                concat!($name, "(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)"),
+                METHOD,
+                |e, a| to(e, *args::tensor(a, 0)?, Some(DType::$dtype), false, args::memory_format(a, 1)),
+            ),
+        )*]
+    };
+}
+
+/// `float()`, `long()` and so on.
+pub static CONVERSIONS: &[Op] = conversions! {
+    "float" F32; "double" F64; "half" F16; "bfloat16" BF16; "long" I64; "int" I32; "short" I16; "char" I8; "byte" U8; "bool" Bool;
+};
+
+/// The op tables of this file.
+pub static OPS: &[Op] = &[
+    samples(
+        kernel(
+            "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+            Forms::INTERNAL,
+            Family::Copy,
+            |cx, a| {
+                let f = *args::tensor(a, 0)?;
+                let dtype = args::dtype(a, 1).unwrap_or(f.dtype);
+                let device = if matches!(a[3], Arg::Device(_)) { args::device(a, 3) } else { f.device.clone() };
+                check_device(&device)?;
+                let strides = strides_of_copy(cx.dims, f, args::memory_format(a, 6).unwrap_or(MemoryFormat::Preserve))?;
+                Ok(smallvec![Facts { dtype, device, strides, offset: Dim::Is(0), ..f.clone() }])
+            },
+            Kernel(&(copy as KernelFn)),
+        ),
+        &["f32[2,3], dtype=i64", "i64[4], dtype=f16", "f32[4], dtype=bool", "f64[4], dtype=bf16", "f32[3,2].t, dtype=f64"],
+    ),
+    samples(
+        kernel(
+            "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+            BOTH,
+            Family::Copy,
+            clone_rule,
+            Kernel(&(copy as KernelFn)),
+        ),
+        &["f32[2,3]", "f32[2,3].t", "f32[2,3].t, memory_format=contiguous_format"],
+    ),
+    samples(
+        composite("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)", METHOD, |e, a| {
+            let value = *args::tensor(a, 0)?;
+            let format = args::memory_format(a, 1).unwrap_or(MemoryFormat::Contiguous);
+            let f = e.facts(value).clone();
+            if has_format(e.dims(), &f, format)? {
+                return Ok(smallvec![value]);
+            }
+            call(e, "clone", &[t(value), Arg::MemoryFormat(format)])
+        }),
+        &["f32[2,3]", "f32[2,3].t"],
+    ),
+    samples(
+        composite(
+            "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+            METHOD,
+            |e, a| to(e, *args::tensor(a, 0)?, args::dtype(a, 1), args::flag(a, 3), args::memory_format(a, 4)),
+        ),
+        &["f32[2,3], i64", "f32[2,3], f32", "f32[4], f64"],
+    ),
+    composite(
+        "to.device(Tensor(a) self, Device device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+        METHOD,
+        |e, a| {
+            check_device(&args::device(a, 1))?;
+            to(e, *args::tensor(a, 0)?, args::dtype(a, 2), args::flag(a, 4), args::memory_format(a, 5))
+        },
+    ),
+    composite(
+        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+        METHOD,
+        |e, a| {
+            let dtype = e.facts(*args::tensor(a, 1)?).dtype;
+            to(e, *args::tensor(a, 0)?, Some(dtype), args::flag(a, 3), args::memory_format(a, 4))
+        },
+    ),
+    composite(
+        "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+        METHOD,
+        |e, a| {
+            check_device(&args::device(a, 3))?;
+            to(e, *args::tensor(a, 0)?, args::dtype(a, 1), args::flag(a, 6), args::memory_format(a, 7))
+        },
+    ),
+    composite("type_as(Tensor(a) self, Tensor other) -> Tensor(a)", METHOD, |e, a| {
+        let dtype = e.facts(*args::tensor(a, 1)?).dtype;
+        to(e, *args::tensor(a, 0)?, Some(dtype), false, None)
+    }),
+    composite("cpu(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", METHOD, |_, a| Ok(smallvec![*args::tensor(a, 0)?])),
+    samples(
+        kernel(
+            "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+            Forms::INTERNAL,
+            Family::Copy,
+            copy_rule,
+            Kernel(&(expanded_copy as KernelFn)),
+        ),
+        &["f32[2,3], f32[3]", "f32[4], i64[4]"],
+    ),
+    mutate("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", METHOD, "copy"),
+    samples(
+        kernel("fill(Tensor self, Tensor|Scalar value) -> Tensor", BOTH, Family::Create, fill_rule, Kernel(&(fill as KernelFn))),
+        &["f32[2,3], 1.5", "i64[3], 2"],
+    ),
+    mutate("fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)", BOTH, "fill"),
+    constant(kernel("zero(Tensor self) -> Tensor", Forms::INTERNAL, Family::Create, like_first, Kernel(&(zero as KernelFn)))),
+    mutate("zero_(Tensor(a!) self) -> Tensor(a!)", BOTH, "zero"),
+];
+
+/// The only device whose memory this crate reaches.
+pub fn check_device(device: &taipan_ir::Device) -> Result<(), OpError> {
+    if device.is_cpu() {
+        return Ok(());
+    }
+    Err(OpError::runtime(format!("Expected one of cpu device type at start of device string: {}", device.name())))
+}
+
+/// The value itself where nothing changes, as PyTorch's `to` answers.
+pub fn to(e: &mut dyn Emitter, value: Val, dtype: Option<DType>, copy: bool, format: Option<MemoryFormat>) -> Result<Vals, OpError> {
+    let f = e.facts(value).clone();
+    let dtype = dtype.unwrap_or(f.dtype);
+    let laid = match format {
+        Some(format) => has_format(e.dims(), &f, format)?,
+        None => true,
+    };
+    if dtype == f.dtype && laid && !copy {
+        return Ok(smallvec![value]);
+    }
+    let format = format.map_or(Arg::Absent, Arg::MemoryFormat);
+    call(e, "_to_copy", &[t(value), Arg::DType(dtype), Arg::Absent, Arg::Absent, Arg::Absent, Arg::Bool(false), format])
+}
+
+fn channels_last_strides(table: &mut dyn Dims, sizes: &[Dim], spatial: usize) -> Result<taipan_ir::Shape, OpError> {
+    if sizes.len() != spatial + 2 {
+        let name = if spatial == 2 { "channels_last format must be rank 4" } else { "channels_last_3d format must be rank 5" };
+        return Err(OpError::runtime(format!("required rank {} tensor to use {name}", spatial + 2)));
+    }
+    let mut strides: taipan_ir::Shape = smallvec![Dim::Is(1); sizes.len()];
+    let mut next = Dim::Is(1);
+    for d in std::iter::once(1).chain((2..sizes.len()).rev()).chain(std::iter::once(0)) {
+        strides[d] = next;
+        let size = table.calc(DimOp::Max, sizes[d], Dim::Is(1));
+        next = table.calc(DimOp::Mul, next, size);
+    }
+    Ok(strides)
+}
+
+fn has_format(table: &mut dyn Dims, f: &Facts, format: MemoryFormat) -> Result<bool, OpError> {
+    match format {
+        MemoryFormat::Contiguous => f.is_contiguous(table),
+        MemoryFormat::Preserve => Ok(true),
+        MemoryFormat::ChannelsLast => Ok(channels_last_strides(table, &f.dims, 2)? == f.strides),
+        MemoryFormat::ChannelsLast3d => Ok(channels_last_strides(table, &f.dims, 3)? == f.strides),
+    }
+}
+
+/// The strides a copy of `f` gets.
+pub fn strides_of_copy(table: &mut dyn Dims, f: &Facts, format: MemoryFormat) -> Result<taipan_ir::Shape, OpError> {
+    match format {
+        MemoryFormat::Contiguous => row_major(table, &f.dims),
+        MemoryFormat::ChannelsLast => channels_last_strides(table, &f.dims, 2),
+        MemoryFormat::ChannelsLast3d => channels_last_strides(table, &f.dims, 3),
+        MemoryFormat::Preserve if is_dense(table, f)? => Ok(f.strides.clone()),
+        MemoryFormat::Preserve => super::rules::pointwise_strides(table, &f.dims, &[f]),
+    }
+}
+
+fn clone_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let f = *args::tensor(a, 0)?;
+    let strides = strides_of_copy(cx.dims, f, args::memory_format(a, 1).unwrap_or(MemoryFormat::Preserve))?;
+    Ok(smallvec![Facts { strides, offset: Dim::Is(0), ..f.clone() }])
+}
+
+/// A copy laid out as the result's facts say.
+fn copy(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let source = args::tensor(a, 0)?;
+    let converted = if facts[0].dtype == source.dtype() { source.clone() } else { write::cast(cx, source, facts[0].dtype)? };
+    let strides: Sizes = facts[0].strides.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect::<Result<_, _>>()?;
+    let dense = Tensor::zeros(converted.dtype(), converted.sizes());
+    let target = dense.with_layout(converted.dtype(), converted.sizes(), &strides, 0);
+    with_bits!(converted.dtype(), T => {
+        let from = converted.read::<T>()?;
+        let mut bytes = target.storage().write();
+        let memory = bytes.elements_mut::<T>();
+        let (sizes, offsets) = (converted.sizes(), [0, converted.offset()]);
+        crate::layout::for_each_row(sizes, [&strides, converted.strides()], offsets, |[to, at], [step, pace], length| {
+            if (step, pace) == (1, 1) {
+                memory[to as usize..to as usize + length].copy_from_slice(&from[at as usize..at as usize + length]);
+            } else {
+                (0..length as i64).for_each(|i| memory[(to + i * step) as usize] = from[(at + i * pace) as usize]);
+            }
+        });
+    });
+    Ok(vec![target])
+}
+
+fn copy_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let (target, source) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let shape = super::rules::broadcast_pair(cx.dims, &target.dims, &source.dims)?;
+    if shape.len() != target.rank() || shape.iter().zip(&target.dims).any(|(a, b)| a != b && a.known().is_some()) {
+        return Err(OpError::runtime(format!(
+            "output with shape {} doesn't match the broadcast shape {}",
+            super::rules::shown(&target.dims),
+            super::rules::shown(&shape)
+        )));
+    }
+    super::rules::fresh(cx, target, target.dtype, target.dims.clone())
+}
+
+fn expanded_copy(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (target, source) = (args::tensor(a, 0)?, args::tensor(a, 1)?);
+    let converted = write::cast(cx, source, target.dtype())?;
+    Ok(vec![converted.broadcast_to(target.sizes()).copied()?])
+}
+
+fn fill_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    if let Arg::Tensor(value) = a[1]
+        && value.rank() > 0
+    {
+        return Err(OpError::runtime(format!(
+            "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",
+            value.rank()
+        )));
+    }
+    like_first(cx, a)
+}
+
+fn fill(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let like = args::tensor(a, 0)?;
+    let number = match &a[1] {
+        Arg::Tensor(value) => value.item()?,
+        other => args::number(std::slice::from_ref(other), 0).unwrap_or(taipan_ir::Number::Int(0)),
+    };
+    Ok(vec![Tensor::full(like.dtype(), like.sizes(), number)])
+}
+
+fn zero(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let like = args::tensor(a, 0)?;
+    Ok(vec![Tensor::zeros(like.dtype(), like.sizes())])
+}
+
+/// `clone`, for other families' decompositions.
+pub fn cloned(e: &mut dyn Emitter, value: Val) -> Result<Val, OpError> {
+    one(e, "clone", &[t(value)])
+}

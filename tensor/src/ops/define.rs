@@ -1,0 +1,59 @@
+//! How an op block is written: a constructor per meaning, and what is not the default behind it.
+
+use taipan_ir::{
+    DType, Meaning, Op,
+    op::{BodyRule, CompositeRule, FactsRule, Family, Forms, Kernel, Promotion},
+};
+
+/// Function, method and in-place form.
+pub const ALL: Forms = Forms::BOTH.or(Forms::INPLACE);
+
+const fn block(schema: &'static str, forms: Forms, facts: Option<FactsRule>, meaning: Meaning) -> Op {
+    Op { schema, forms, facts, meaning, differentiable: true, laws: &[], ulps: &[], samples: &[] }
+}
+
+/// One result element from one of each broadcast argument.
+pub const fn pointwise(schema: &'static str, forms: Forms, promotion: Promotion, facts: FactsRule, body: BodyRule) -> Op {
+    let op = block(schema, forms, Some(facts), Meaning::Pointwise { body, promotion });
+    Op { differentiable: !matches!(promotion, Promotion::Compare), ..op }
+}
+
+/// A view of argument 0.
+pub const fn view(schema: &'static str, forms: Forms, layout: FactsRule) -> Op {
+    block(schema, forms, Some(layout), Meaning::View)
+}
+
+/// Code of this crate.
+pub const fn kernel(schema: &'static str, forms: Forms, family: Family, facts: FactsRule, run: Kernel) -> Op {
+    block(schema, forms, Some(facts), Meaning::Kernel { family, run })
+}
+
+/// A draw from a generator.
+pub const fn random(schema: &'static str, forms: Forms, facts: FactsRule, run: Kernel) -> Op {
+    Op { differentiable: false, ..block(schema, forms, Some(facts), Meaning::Random { run }) }
+}
+
+/// A pure op, then a write of its result into argument 0.
+pub const fn mutate(schema: &'static str, forms: Forms, pure: &'static str) -> Op {
+    block(schema, forms, None, Meaning::Mutate { pure, writes: 0 })
+}
+
+/// A decomposition.
+pub const fn composite(schema: &'static str, forms: Forms, rule: CompositeRule) -> Op {
+    block(schema, forms, None, Meaning::Composite(rule))
+}
+
+/// The op with sample calls.
+pub const fn samples(op: Op, samples: &'static [&'static str]) -> Op {
+    Op { samples, ..op }
+}
+
+/// The op with the units in the last place by which executors may differ.
+pub const fn ulps(op: Op, ulps: &'static [(DType, u32)]) -> Op {
+    Op { ulps, ..op }
+}
+
+/// The op as one whose result never requires grad.
+pub const fn constant(op: Op) -> Op {
+    Op { differentiable: false, ..op }
+}

@@ -1,0 +1,20 @@
+//! Every op, one family a file. This folder is the only place that knows ops by name.
+
+pub mod args;
+pub mod call;
+pub mod define;
+pub mod rules;
+
+pub mod activation;
+pub mod arithmetic;
+pub mod bits;
+pub mod compare;
+pub mod copy;
+pub mod unary;
+pub mod view;
+
+use taipan_ir::Op;
+
+/// The op blocks, by family.
+pub static TABLES: &[&[Op]] =
+    &[arithmetic::OPS, unary::OPS, compare::OPS, bits::OPS, activation::OPS, view::OPS, copy::OPS, copy::CONVERSIONS];

@@ -1,0 +1,182 @@
+//! Functions of one element.
+
+use super::{
+    args,
+    arithmetic::x,
+    define::{ALL, pointwise, samples, ulps},
+    rules,
+};
+use taipan_ir::{
+    Arg, DType, Facts, Op, OpError,
+    body::{Body, Compare, Function, Scalar, Unary},
+    op::{BodyRule, FactsList, Forms, Promotion::*, RuleContext},
+};
+
+const FLOATS: &[&str] = &["f32[2,3]", "f64[4]", "f16[5]", "bf16[5]", "i64[4]"];
+const POSITIVE: &[&str] = &["f32[2,3]+", "f64[4]+", "f16[5]+", "i64[4]+"];
+const ANY: &[&str] = &["f32[2,3]", "i64[4]", "f16[5]"];
+const WITHIN: &[(DType, u32)] = &[(DType::F32, 2), (DType::F64, 2), (DType::F16, 1), (DType::BF16, 1)];
+
+/// A function of floats; integers go to the default float type.
+const fn function(schema: &'static str, body: BodyRule) -> Op {
+    ulps(samples(pointwise(schema, ALL, Float, rules::float, body), FLOATS), WITHIN)
+}
+
+/// As [`function`], sampled on positive numbers.
+const fn positive(schema: &'static str, body: BodyRule) -> Op {
+    ulps(samples(pointwise(schema, ALL, Float, rules::float, body), POSITIVE), WITHIN)
+}
+
+/// Rounds floats; integers stay.
+const fn rounding(schema: &'static str, body: BodyRule) -> Op {
+    samples(pointwise(schema, ALL, Common, rules::common, body), ANY)
+}
+
+fn call(b: &mut Body, function: Function, a: &[Arg<Scalar>]) -> Scalar {
+    b.call(function, x(a, 0))
+}
+
+fn round(b: &mut Body, op: Unary, a: &[Arg<Scalar>]) -> Scalar {
+    if b.dtype(x(a, 0)).is_float() { b.unary(op, x(a, 0)) } else { x(a, 0) }
+}
+
+/// The op tables of this file.
+pub static OPS: &[Op] = &[
+    function("exp(Tensor self) -> Tensor", |b, a| b.exp(x(a, 0))),
+    function("exp2(Tensor self) -> Tensor", |b, a| b.exp2(x(a, 0))),
+    function("expm1(Tensor self) -> Tensor", |b, a| b.expm1(x(a, 0))),
+    positive("log(Tensor self) -> Tensor", |b, a| b.log(x(a, 0))),
+    positive("log2(Tensor self) -> Tensor", |b, a| b.log2(x(a, 0))),
+    positive("log10(Tensor self) -> Tensor", |b, a| b.log10(x(a, 0))),
+    positive("log1p(Tensor self) -> Tensor", |b, a| b.log1p(x(a, 0))),
+    positive("sqrt(Tensor self) -> Tensor", |b, a| b.sqrt(x(a, 0))),
+    positive("rsqrt(Tensor self) -> Tensor", |b, a| {
+        let root = b.sqrt(x(a, 0));
+        b.number_div(1.0, root)
+    }),
+    positive("reciprocal(Tensor self) -> Tensor", |b, a| b.number_div(1.0, x(a, 0))),
+    function("sin(Tensor self) -> Tensor", |b, a| b.sin(x(a, 0))),
+    function("cos(Tensor self) -> Tensor", |b, a| b.cos(x(a, 0))),
+    function("tan(Tensor self) -> Tensor", |b, a| b.tan(x(a, 0))),
+    function("asin(Tensor self) -> Tensor", |b, a| call(b, Function::Asin, a)),
+    function("acos(Tensor self) -> Tensor", |b, a| call(b, Function::Acos, a)),
+    function("atan(Tensor self) -> Tensor", |b, a| call(b, Function::Atan, a)),
+    function("sinh(Tensor self) -> Tensor", |b, a| b.sinh(x(a, 0))),
+    function("cosh(Tensor self) -> Tensor", |b, a| b.cosh(x(a, 0))),
+    function("tanh(Tensor self) -> Tensor", |b, a| b.tanh(x(a, 0))),
+    function("asinh(Tensor self) -> Tensor", |b, a| call(b, Function::Asinh, a)),
+    positive("acosh(Tensor self) -> Tensor", |b, a| call(b, Function::Acosh, a)),
+    function("atanh(Tensor self) -> Tensor", |b, a| call(b, Function::Atanh, a)),
+    function("sigmoid(Tensor self) -> Tensor", |b, a| b.sigmoid(x(a, 0))),
+    function("erf(Tensor self) -> Tensor", |b, a| b.erf(x(a, 0))),
+    function("erfc(Tensor self) -> Tensor", |b, a| call(b, Function::Erfc, a)),
+    function("erfinv(Tensor self) -> Tensor", |b, a| call(b, Function::ErfInv, a)),
+    positive("lgamma(Tensor self) -> Tensor", |b, a| call(b, Function::Lgamma, a)),
+    positive("digamma(Tensor self) -> Tensor", |b, a| call(b, Function::Digamma, a)),
+    samples(
+        pointwise("logit(Tensor self, float? eps=None) -> Tensor", ALL, Float, rules::float_one, |b, a| {
+            let mut p = x(a, 0);
+            if let Arg::Number(eps) = a[1] {
+                let (low, high) = (b.number(p, eps.as_f64()), b.number(p, 1.0 - eps.as_f64()));
+                p = b.max(p, low);
+                p = b.min(p, high);
+            }
+            let rest = b.number_sub(1.0, p);
+            let odds = b.div(p, rest);
+            b.log(odds)
+        }),
+        &["f32[4]+, 0.1"],
+    ),
+    samples(pointwise("neg(Tensor self) -> Tensor", ALL, Common, neg_rule, |b, a| b.neg(x(a, 0))), ANY),
+    samples(pointwise("negative(Tensor self) -> Tensor", ALL, Common, neg_rule, |b, a| b.neg(x(a, 0))), ANY),
+    samples(pointwise("positive(Tensor self) -> Tensor", Forms::BOTH, Common, rules::common, |_, a| x(a, 0)), ANY),
+    samples(pointwise("abs(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), ANY),
+    samples(pointwise("absolute(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), ANY),
+    samples(pointwise("sign(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), ANY),
+    samples(pointwise("sgn(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), ANY),
+    samples(pointwise("square(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 0))), ANY),
+    rounding("floor(Tensor self) -> Tensor", |b, a| round(b, Unary::Floor, a)),
+    rounding("ceil(Tensor self) -> Tensor", |b, a| round(b, Unary::Ceil, a)),
+    rounding("trunc(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)),
+    rounding("fix(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)),
+    samples(
+        pointwise("round(Tensor self, *, int decimals=0) -> Tensor", ALL, Common, rules::common_one, |b, a| {
+            let decimals = args::int(a, 1).unwrap_or(0);
+            if decimals == 0 || !b.dtype(x(a, 0)).is_float() {
+                return round(b, Unary::Round, a);
+            }
+            let scale = 10f64.powi(decimals.unsigned_abs().min(300) as i32);
+            if decimals > 0 {
+                let scaled = b.mul_number(x(a, 0), scale);
+                let rounded = b.unary(Unary::Round, scaled);
+                let scale = b.number(rounded, scale);
+                return b.div(rounded, scale);
+            }
+            let divisor = b.number(x(a, 0), scale);
+            let scaled = b.div(x(a, 0), divisor);
+            let rounded = b.unary(Unary::Round, scaled);
+            b.mul_number(rounded, scale)
+        }),
+        &["f32[5]", "i64[4]", "f32[5], decimals=1"],
+    ),
+    samples(
+        pointwise("frac(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
+            let whole = round(b, Unary::Trunc, a);
+            b.sub(x(a, 0), whole)
+        }),
+        &["f32[5]"],
+    ),
+    samples(
+        pointwise(
+            "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+            ALL,
+            Common,
+            rules::common_one,
+            |b, a| {
+                let value = x(a, 0);
+                if !b.dtype(value).is_float() {
+                    return value;
+                }
+                let greatest = if b.dtype(value) == DType::F64 { f64::MAX } else { f64::from(f32::MAX) };
+                let given = |i: usize, otherwise: f64| args::float(a, i, otherwise);
+                let (nan, high, low) =
+                    (b.number(value, given(1, 0.0)), b.number(value, given(2, greatest)), b.number(value, given(3, -greatest)));
+                let ordinary = b.compare(Compare::Eq, value, value);
+                let above = b.compare_number(Compare::Eq, value, f64::INFINITY);
+                let below = b.compare_number(Compare::Eq, value, f64::NEG_INFINITY);
+                let result = b.select(above, high, value);
+                let result = b.select(below, low, result);
+                b.select(ordinary, result, nan)
+            },
+        ),
+        &["f32[4]"],
+    ),
+    samples(
+        pointwise("deg2rad(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| b.mul_number(x(a, 0), std::f64::consts::PI / 180.0)),
+        &["f32[4]"],
+    ),
+    samples(
+        pointwise("rad2deg(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| b.mul_number(x(a, 0), 180.0 / std::f64::consts::PI)),
+        &["f32[4]"],
+    ),
+    samples(
+        pointwise("sinc(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| {
+            let angle = b.mul_number(x(a, 0), std::f64::consts::PI);
+            let sine = b.sin(angle);
+            let ratio = b.div(sine, angle);
+            let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
+            let one = b.number(angle, 1.0);
+            b.select(zero, one, ratio)
+        }),
+        &["f32[4]"],
+    ),
+];
+
+fn neg_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    if args::tensor(args, 0)?.dtype == DType::Bool {
+        return Err(OpError::runtime(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
+        ));
+    }
+    rules::common(cx, args)
+}

@@ -1,0 +1,115 @@
+//! Runs one op now, and the emitter through which composites run theirs.
+
+use crate::{Context, KernelFn, Tensor, pointwise, registry, write};
+use smallvec::{SmallVec, smallvec};
+use taipan_ir::{
+    Arg, DType, Dims, Emitter, Facts, Meaning, OpError, OpRef, Val,
+    dims::NumberDims,
+    emit::check_write,
+    op::{FactsList, Kernel, RuleContext, Vals},
+};
+
+/// The results of one op.
+pub type Tensors = SmallVec<[Tensor; 2]>;
+
+/// Runs one op. `args` are one per schema parameter.
+///
+/// # Errors
+/// PyTorch's, with its text; nothing has been written then.
+pub fn run(cx: &mut Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<Tensors, OpError> {
+    match op.0.meaning {
+        Meaning::Pointwise { body, promotion } => {
+            let facts = facts(cx, op, args)?;
+            let entry = registry().entry(op).ok_or_else(|| missing(op))?;
+            Ok(smallvec![pointwise::run(cx, entry, body, promotion, args, &facts[0])?])
+        }
+        Meaning::View => {
+            let Arg::Tensor(base) = &args[0] else { return Err(OpError::type_error("a view needs a Tensor")) };
+            facts(cx, op, args)?.iter().map(|f| base.with_facts(f)).collect()
+        }
+        Meaning::Kernel { run, .. } | Meaning::Random { run } => {
+            let facts = match op.0.facts {
+                Some(_) => facts(cx, op, args)?,
+                None => FactsList::new(),
+            };
+            Ok(kernel(run, op)?(cx, args, &facts)?.into())
+        }
+        Meaning::Mutate { pure, writes } => {
+            let pure = registry().find(pure).ok_or_else(|| missing(op))?.op;
+            let Arg::Tensor(target) = &args[writes] else { return Err(OpError::type_error("the written argument must be a Tensor")) };
+            write::check_overlap(target)?;
+            let value = run(cx, pure, args)?;
+            check_write(&mut NumberDims, &target.facts(), &value[0].facts())?;
+            write::write_into(cx, target, &value[0])?;
+            Ok(smallvec![target.clone()])
+        }
+        Meaning::Composite(rule) => {
+            let mut emitter = EagerEmitter::new(cx);
+            let args: SmallVec<[Arg<Val>; 8]> = args.iter().map(|a| a.map(|t| emitter.value(t.clone()))).collect();
+            let results = rule(&mut emitter, &args)?;
+            Ok(results.iter().map(|v| emitter.tensor(*v).clone()).collect())
+        }
+    }
+}
+
+/// The facts an op's rule gives for these arguments.
+fn facts(cx: &Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<FactsList, OpError> {
+    let rule = op.0.facts.ok_or_else(|| missing(op))?;
+    let owned: SmallVec<[Arg<Facts>; 4]> = args.iter().map(|a| a.map(Tensor::facts)).collect();
+    let borrowed: SmallVec<[Arg<&Facts>; 4]> = owned.iter().map(Arg::borrowed).collect();
+    rule(&mut RuleContext { dims: &mut NumberDims, default_float: cx.default_float }, &borrowed)
+}
+
+fn kernel(kernel: Kernel, op: OpRef) -> Result<KernelFn, OpError> {
+    kernel.0.downcast_ref::<KernelFn>().copied().ok_or_else(|| missing(op))
+}
+
+fn missing(op: OpRef) -> OpError {
+    OpError::not_implemented(format!("{} has no code in this build", op.name()))
+}
+
+/// An emitter that runs each op as it comes.
+pub struct EagerEmitter<'a> {
+    cx: &'a mut Context,
+    dims: NumberDims,
+    values: Vec<(Tensor, Facts)>,
+}
+
+impl<'a> EagerEmitter<'a> {
+    /// An emitter without values.
+    pub fn new(cx: &'a mut Context) -> EagerEmitter<'a> {
+        EagerEmitter { cx, dims: NumberDims, values: vec![] }
+    }
+
+    /// A value that is this tensor.
+    pub fn value(&mut self, tensor: Tensor) -> Val {
+        let facts = tensor.facts();
+        self.values.push((tensor, facts));
+        Val(self.values.len() as u32 - 1)
+    }
+
+    /// The tensor of a value.
+    pub fn tensor(&self, value: Val) -> &Tensor {
+        &self.values[value.0 as usize].0
+    }
+}
+
+impl Emitter for EagerEmitter<'_> {
+    fn dims(&mut self) -> &mut dyn Dims {
+        &mut self.dims
+    }
+
+    fn facts(&self, value: Val) -> &Facts {
+        &self.values[value.0 as usize].1
+    }
+
+    fn emit(&mut self, op: OpRef, args: &[Arg<Val>]) -> Result<Vals, OpError> {
+        let args: SmallVec<[Arg<Tensor>; 8]> = args.iter().map(|a| a.map(|v| self.tensor(*v).clone())).collect();
+        let results = run(self.cx, op, &args)?;
+        Ok(results.into_iter().map(|t| self.value(t)).collect())
+    }
+
+    fn default_float(&self) -> DType {
+        self.cx.default_float
+    }
+}

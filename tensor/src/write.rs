@@ -1,0 +1,130 @@
+//! Writing into tensors that exist: the only place where a storage changes.
+
+use crate::{Context, Storage, Tensor, layout, pointwise, pointwise::ProgramKey, program::Program, storage::Bytes, with_bits};
+use smallvec::smallvec;
+use std::sync::Arc;
+use taipan_ir::{DType, OpError, body::Body, promote::compute_type};
+
+/// Writes `value` into `target`: converted to its dtype, broadcast to its sizes. The shapes must allow it.
+///
+/// # Errors
+/// Where two indices of the target are one element, or a storage is too small for its tensor.
+pub fn write_into(cx: &mut Context, target: &Tensor, value: &Tensor) -> Result<(), OpError> {
+    check_overlap(target)?;
+    if target.same_view(value) {
+        target.storage().bump_version();
+        return Ok(());
+    }
+    let mut value = cast(cx, value, target.dtype())?;
+    if Arc::ptr_eq(value.storage(), target.storage()) {
+        value = value.copied()?;
+    }
+    let value = value.broadcast_to(target.sizes());
+    if let Some(undo) = &mut cx.undo {
+        undo.save(target.storage());
+    }
+    with_bits!(target.dtype(), T => {
+        let source = value.read::<T>()?;
+        let mut bytes = target.storage().write();
+        target.check_bounds(bytes.len())?;
+        let memory = bytes.elements_mut::<T>();
+        let offsets = [target.offset(), value.offset()];
+        layout::for_each_row(target.sizes(), [target.strides(), value.strides()], offsets, |[to, from], [step, pace], length| {
+            match (step, pace) {
+                (1, 1) => memory[to as usize..to as usize + length].copy_from_slice(&source[from as usize..from as usize + length]),
+                (1, 0) => memory[to as usize..to as usize + length].fill(source[from as usize]),
+                _ => (0..length as i64).for_each(|i| memory[(to + i * step) as usize] = source[(from + i * pace) as usize]),
+            }
+        });
+    });
+    target.storage().bump_version();
+    Ok(())
+}
+
+/// Changes the bytes of a tensor that is contiguous, in place, counting the write.
+pub fn update<T: bytemuck::Pod>(cx: &mut Context, target: &Tensor, change: impl FnOnce(&mut [T])) -> Result<(), OpError> {
+    if let Some(undo) = &mut cx.undo {
+        undo.save(target.storage());
+    }
+    let mut bytes = target.storage().write();
+    target.check_bounds(bytes.len())?;
+    let (start, n) = (target.offset() as usize, target.numel());
+    if n > 0 {
+        change(&mut bytes.elements_mut::<T>()[start..start + n]);
+    }
+    drop(bytes);
+    target.storage().bump_version();
+    Ok(())
+}
+
+/// PyTorch's refusal to write where one element has two indices.
+pub fn check_overlap(target: &Tensor) -> Result<(), OpError> {
+    if layout::is_expanded(target.sizes(), target.strides()) {
+        return Err(OpError::runtime(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.",
+        ));
+    }
+    Ok(())
+}
+
+/// The tensor with elements of another dtype; the tensor itself where it has that dtype. The result is row-major.
+pub fn cast(cx: &mut Context, tensor: &Tensor, dtype: DType) -> Result<Tensor, OpError> {
+    if tensor.dtype() == dtype {
+        return Ok(tensor.clone());
+    }
+    let from = tensor.dtype();
+    let key: ProgramKey = smallvec![1, from as u64, dtype as u64];
+    let program = cx.program(key, || {
+        let mut body = Body::default();
+        let x = body.input(0, compute_type(from));
+        let y = body.cast(x, compute_type(dtype));
+        Ok(Program::new(&body, &[compute_type(from)], y))
+    })?;
+    let mut facts = tensor.facts();
+    facts.dtype = dtype;
+    facts.strides = layout::row_major(tensor.sizes()).iter().map(|n| (*n).into()).collect();
+    facts.offset = 0.into();
+    pointwise::evaluate(cx, &program, &[tensor], &facts)
+}
+
+/// What must be put back where a run fails: the storages that it did not make itself, as they were before their first write.
+#[derive(Default)]
+pub struct Undo {
+    watched: Vec<Arc<Storage>>,
+    saved: Vec<(Arc<Storage>, Bytes, u64)>,
+}
+
+impl Undo {
+    /// Watches the storages of these tensors.
+    pub fn new(inputs: &[Tensor]) -> Undo {
+        let mut watched: Vec<Arc<Storage>> = vec![];
+        for t in inputs {
+            if !watched.iter().any(|s| Arc::ptr_eq(s, t.storage())) {
+                watched.push(t.storage().clone());
+            }
+        }
+        Undo { watched, saved: vec![] }
+    }
+
+    /// Keeps the content of a storage before its first write, where it is watched.
+    pub fn save(&mut self, storage: &Arc<Storage>) {
+        let same = |s: &Arc<Storage>| Arc::ptr_eq(s, storage);
+        if self.watched.iter().any(same) && !self.saved.iter().any(|(s, ..)| same(s)) {
+            let bytes = storage.read().clone();
+            self.saved.push((storage.clone(), bytes, storage.version()));
+        }
+    }
+
+    /// Puts everything back.
+    pub fn restore(&mut self) {
+        for (storage, bytes, version) in self.saved.drain(..) {
+            *storage.write() = bytes;
+            storage.restore_version(version);
+        }
+    }
+
+    /// Whether anything was written.
+    pub fn is_empty(&self) -> bool {
+        self.saved.is_empty()
+    }
+}
