@@ -1,5 +1,5 @@
 //! Compiles Python at build time: the part of the standard library scripts need, the embedder's own
-//! Python (`src/vm/python`) and the `torch` packages (`pylib`).
+//! Python (`src/vm/python`, `src/torch/python`) and the `torch` packages (`pylib`).
 //!
 //! Writes two files to `OUT_DIR`: `frozen.bin`, the code of all of them, and `sources.rs`, the texts of
 //! `pylib`, which tracebacks and `inspect` show.
@@ -150,11 +150,12 @@ struct Source {
 fn main() -> Result<(), Box<dyn Error>> {
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let embedder = manifest.join("src/vm/python");
+    let embedder = ["src/vm/python", "src/torch/python"].map(|folder| manifest.join(folder));
     let pylib = manifest.join("pylib");
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed={}", embedder.display());
-    println!("cargo:rerun-if-changed={}", pylib.display());
+    for folder in embedder.iter().chain([&pylib]) {
+        println!("cargo:rerun-if-changed={}", folder.display());
+    }
 
     let mut modules = Vec::new();
     for source in python_files(Path::new(rustpython_pylib::LIB_PATH))? {
@@ -162,7 +163,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             modules.push(freeze(&source, &format!("<frozen {}>", source.name))?);
         }
     }
-    for source in python_files(&embedder)? {
+    for source in embedder.iter().map(|folder| python_files(folder)).collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
         // The frames of the importer are taken out of tracebacks by the name of this file.
         let file = match source.name.as_str() {
             "_taipan_import" => "<frozen importlib._bootstrap_external>".to_owned(),

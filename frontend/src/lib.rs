@@ -4,5 +4,6 @@ pub mod bridge;
 pub mod code;
 pub mod hook;
 mod thread;
+pub mod torch;
 pub mod vm;
 pub mod watch;

@@ -1,0 +1,157 @@
+//! What can be asked of a tensor without an op: `shape`, `dtype`, `grad`, `requires_grad`, `T` and their like.
+
+use super::{
+    create::expect_tensor,
+    variable::{Origin, Variable},
+};
+use rustpython_vm::{
+    AsObject, Py, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine, builtins::PyType, function::PySetterValue, pyclass,
+    types::Representable,
+};
+use taipan_ir::{Dim, bind::Operand};
+
+/// Puts the attributes into the class.
+pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
+    macro_rules! readonly {
+        ($($name:literal: $get:expr,)*) => {
+            $(class.set_attr(vm.ctx.intern_str($name), vm.ctx.new_readonly_getset($name, class, $get).into());)*
+        };
+    }
+    macro_rules! writable {
+        ($($name:literal: $get:expr, $set:expr,)*) => {
+            $(class.set_attr(vm.ctx.intern_str($name), vm.ctx.new_getset($name, class, $get, $set).into());)*
+        };
+    }
+    readonly! {
+        "shape": shape,
+        "dtype": |zelf: PyRef<Variable>| zelf.state().dtype_object(zelf.with_data(|data| data.dtype())),
+        "device": |zelf: PyRef<Variable>, vm: &VirtualMachine| {
+            zelf.state().device_object(&zelf.with_data(|data| data.storage().device().clone()), vm)
+        },
+        "layout": |zelf: PyRef<Variable>| zelf.state().constants().strided(),
+        "ndim": |zelf: PyRef<Variable>| zelf.with_data(|data| data.rank()),
+        "itemsize": |zelf: PyRef<Variable>| zelf.with_data(|data| data.dtype().size()),
+        "nbytes": |zelf: PyRef<Variable>| zelf.with_data(|data| data.numel() * data.dtype().size()),
+        "is_leaf": |zelf: PyRef<Variable>| zelf.is_leaf(),
+        "grad_fn": |zelf: PyRef<Variable>, vm: &VirtualMachine| {
+            zelf.origin().map(|origin| GradientNode(origin).into_ref(&vm.ctx))
+        },
+        "retains_grad": |_zelf: PyRef<Variable>| false,
+        "output_nr": |_zelf: PyRef<Variable>| 0,
+        "_version": |zelf: PyRef<Variable>| zelf.with_data(|data| data.storage().version()),
+        "T": |zelf: PyRef<Variable>, vm: &VirtualMachine| reversed(zelf, vm),
+        "mT": |zelf: PyRef<Variable>, vm: &VirtualMachine| matrix_transposed("mT", zelf, vm),
+        "H": |zelf: PyRef<Variable>, vm: &VirtualMachine| matrix_transposed("H", zelf, vm),
+        "mH": |zelf: PyRef<Variable>, vm: &VirtualMachine| matrix_transposed("mH", zelf, vm),
+        "real": |zelf: PyRef<Variable>| zelf,
+        "imag": |_zelf: PyRef<Variable>, vm: &VirtualMachine| -> PyResult {
+            Err(vm.new_type_error("imag is not implemented for tensors with non-complex dtypes."))
+        },
+        "is_cpu": |zelf: PyRef<Variable>| zelf.with_data(|data| data.storage().device().is_cpu()),
+        "is_cuda": |_zelf: PyRef<Variable>| false,
+        "is_mps": |_zelf: PyRef<Variable>| false,
+        "is_xpu": |_zelf: PyRef<Variable>| false,
+        "is_meta": |_zelf: PyRef<Variable>| false,
+        "is_sparse": |_zelf: PyRef<Variable>| false,
+        "is_sparse_csr": |_zelf: PyRef<Variable>| false,
+        "is_mkldnn": |_zelf: PyRef<Variable>| false,
+        "is_quantized": |_zelf: PyRef<Variable>| false,
+        "is_nested": |_zelf: PyRef<Variable>| false,
+        "_backward_hooks": |_zelf: PyRef<Variable>| Option::<PyObjectRef>::None,
+    }
+    writable! {
+        "requires_grad": |zelf: PyRef<Variable>| zelf.requires_grad(), set_requires_grad,
+        "grad": |zelf: PyRef<Variable>| zelf.grad(), set_grad,
+        "data": |zelf: PyRef<Variable>, vm: &VirtualMachine| zelf.state().wrap(zelf.data(), vm), set_data,
+    }
+}
+
+/// `x.grad_fn`: tells where a tensor came from; there is no tape behind it.
+#[pyclass(module = "torch.autograd.graph", name = "Node")]
+#[derive(Debug, PyPayload)]
+pub(super) struct GradientNode(Origin);
+
+#[pyclass(with(Representable), flags(DISALLOW_INSTANTIATION))]
+impl GradientNode {
+    #[pymethod]
+    fn name(zelf: &Py<Self>) -> String {
+        zelf.0.node_name()
+    }
+}
+
+impl Representable for GradientNode {
+    fn repr_str(zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<String> {
+        Ok(format!("<{} object at {:#x}>", zelf.0.node_name(), zelf.get_id()))
+    }
+}
+
+pub(super) fn shape(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
+    zelf.with_data(|data| zelf.state().size_object(data.sizes(), vm))
+}
+
+fn set_requires_grad(zelf: PyRef<Variable>, value: PySetterValue<bool>, vm: &VirtualMachine) -> PyResult<()> {
+    match value {
+        PySetterValue::Assign(flag) => zelf.set_requires_grad(flag, vm),
+        PySetterValue::Delete => Err(vm.new_runtime_error("Can't delete requires_grad attribute")),
+    }
+}
+
+fn set_grad(zelf: PyRef<Variable>, value: PySetterValue<PyObjectRef>, vm: &VirtualMachine) -> PyResult<()> {
+    let grad = match value {
+        PySetterValue::Delete => None,
+        PySetterValue::Assign(grad) if vm.is_none(&grad) => None,
+        PySetterValue::Assign(grad) => Some(grad),
+    };
+    if let Some(grad) = &grad {
+        let Some(variable) = grad.downcast_ref::<Variable>() else {
+            let got = grad.class().name().to_string();
+            return Err(vm.new_type_error(format!("assigned grad expected to be a Tensor or None but got grad of type {got}")));
+        };
+        if variable.is(&zelf) {
+            return Err(vm.new_runtime_error("can't assign Variable as its own grad"));
+        }
+        let same = zelf.with_data(|own| variable.with_data(|data| (own.sizes() == data.sizes(), own.dtype() == data.dtype())));
+        if !same.0 {
+            return Err(vm.new_runtime_error("assigned grad has data of a different size"));
+        }
+        if !same.1 {
+            return Err(vm.new_runtime_error("assigned grad has data of a different type"));
+        }
+    }
+    zelf.set_grad(grad);
+    Ok(())
+}
+
+fn set_data(zelf: PyRef<Variable>, value: PySetterValue<PyObjectRef>, vm: &VirtualMachine) -> PyResult<()> {
+    let PySetterValue::Assign(value) = value else {
+        return Err(vm.new_runtime_error("Deleting tensor data is not allowed. Delete tensor instead!"));
+    };
+    match value.downcast_ref::<Variable>() {
+        Some(variable) => {
+            zelf.set_data(variable.data());
+            Ok(())
+        }
+        None => Err(vm.new_type_error(format!("Variable data has to be a tensor, but got {}", value.class().name()))),
+    }
+}
+
+/// `x.T`: all dims in reverse order.
+fn reversed(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    let rank = zelf.with_data(|data| data.rank()) as i64;
+    let order = (0..rank).rev().map(|dim| Operand::Int(Dim::Is(dim))).collect();
+    let state = zelf.state().clone();
+    expect_tensor(state.call_named("permute", &[Operand::Tensor(zelf), Operand::List(order, true)], &[], vm)?, vm)
+}
+
+fn matrix_transposed(name: &str, zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    let rank = zelf.with_data(|data| data.rank());
+    if rank < 2 || (name == "H" && rank != 2) {
+        return Err(
+            vm.new_runtime_error(format!("tensor.{name} is only supported on matrices or batches of matrices. Got {rank}-D tensor."))
+        );
+    }
+    let dims = [-2, -1].map(|dim| Operand::Int(Dim::Is(dim)));
+    let [first, second] = dims;
+    let state = zelf.state().clone();
+    expect_tensor(state.call_named("transpose", &[Operand::Tensor(zelf), first, second], &[], vm)?, vm)
+}

@@ -1,0 +1,419 @@
+//! Functions and methods of `torch`: objects that carry their overloads, and what happens when they are called.
+
+use super::{
+    operand::{keyword, operand},
+    state::{TorchState, raise},
+    variable::{Origin, Variable},
+};
+use crate::vm::guarded;
+use rustpython_vm::{
+    AsObject, Py, PyObject, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine,
+    builtins::PyBoundMethod,
+    function::FuncArgs,
+    pyclass,
+    types::{Callable, GetDescriptor, Representable},
+};
+use std::rc::Rc;
+use taipan_ir::{
+    Arg, Meaning, OpError, Val,
+    bind::{Bound, CallForm, Operand, bind},
+    op::{Entry, OpRef},
+    schema::{Kind, Schema},
+};
+use taipan_tensor::{Context, Tensor, registry, run::EagerEmitter};
+
+/// All overloads that one name of `torch` stands for.
+#[derive(Debug)]
+pub struct OverloadSet {
+    name: &'static str,
+    entries: Vec<&'static Entry>,
+    /// Whether the ops make tensors from nothing, and so take `requires_grad=`.
+    factory: bool,
+}
+
+impl OverloadSet {
+    /// The ops whose base name is `name`.
+    pub fn find(name: &'static str) -> Option<Self> {
+        let entries: Vec<_> = registry().overloads(name).collect();
+        let factory = entries.iter().any(|entry| entry.schema.params.iter().any(|param| param.kind == Kind::Device));
+        (!entries.is_empty()).then_some(Self { name, entries, factory })
+    }
+
+    /// The name that error texts show: the ops' base name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The overloads in the order in which they are tried.
+    pub fn entries(&self) -> &[&'static Entry] {
+        &self.entries
+    }
+
+    /// Whether a call takes `requires_grad=`, `layout=` and `pin_memory=` beside the ops' own parameters.
+    pub fn is_factory(&self) -> bool {
+        self.factory
+    }
+}
+
+/// A function of `torch`, `torch.nn.functional` and so on.
+#[pyclass(module = false, name = "builtin_function_or_method")]
+#[derive(Debug, PyPayload)]
+pub struct OpFunction {
+    overloads: Rc<OverloadSet>,
+    state: Rc<TorchState>,
+    /// The name it is reached by.
+    shown: &'static str,
+    module: &'static str,
+}
+
+/// A method of `torch.Tensor`, unbound.
+#[pyclass(module = false, name = "method_descriptor")]
+#[derive(Debug, PyPayload)]
+pub struct OpMethod {
+    overloads: Rc<OverloadSet>,
+}
+
+impl OpFunction {
+    pub(super) fn new(overloads: Rc<OverloadSet>, state: Rc<TorchState>, shown: &'static str, module: &'static str) -> Self {
+        Self { overloads, state, shown, module }
+    }
+}
+
+impl OpMethod {
+    pub(super) fn new(overloads: Rc<OverloadSet>) -> Self {
+        Self { overloads }
+    }
+}
+
+/// The overloads behind a function or method of `torch`, and how a call of the object is written.
+pub fn op_of(object: &PyObject) -> Option<(&Rc<OverloadSet>, CallForm)> {
+    if let Some(function) = object.downcast_ref::<OpFunction>() {
+        return Some((&function.overloads, CallForm::Function));
+    }
+    object.downcast_ref::<OpMethod>().map(|method| (&method.overloads, CallForm::Method))
+}
+
+#[pyclass(with(Callable, Representable), flags(DISALLOW_INSTANTIATION, HAS_WEAKREF))]
+impl OpFunction {
+    #[pygetset]
+    fn __name__(zelf: &Py<Self>) -> &'static str {
+        zelf.shown
+    }
+
+    #[pygetset]
+    fn __qualname__(zelf: &Py<Self>) -> &'static str {
+        zelf.shown
+    }
+
+    #[pygetset]
+    fn __module__(zelf: &Py<Self>) -> &'static str {
+        zelf.module
+    }
+
+    #[pygetset]
+    fn __doc__(zelf: &Py<Self>) -> String {
+        documentation(&zelf.overloads)
+    }
+
+    /// Pickled, and copied, by name.
+    #[pymethod]
+    fn __reduce__(zelf: &Py<Self>) -> &'static str {
+        zelf.shown
+    }
+}
+
+impl Callable for OpFunction {
+    type Args = FuncArgs;
+
+    fn call(zelf: &Py<Self>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+        zelf.state.call(&zelf.overloads, CallForm::Function, &args, vm)
+    }
+}
+
+impl Representable for OpFunction {
+    fn repr_str(zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<String> {
+        Ok(format!("<built-in function {}>", zelf.shown))
+    }
+}
+
+#[pyclass(with(Callable, GetDescriptor, Representable), flags(DISALLOW_INSTANTIATION, METHOD_DESCRIPTOR, HAS_WEAKREF))]
+impl OpMethod {
+    #[pygetset]
+    fn __name__(zelf: &Py<Self>) -> &'static str {
+        zelf.overloads.name
+    }
+
+    #[pygetset]
+    fn __qualname__(zelf: &Py<Self>) -> String {
+        format!("TensorBase.{}", zelf.overloads.name)
+    }
+
+    #[pygetset]
+    fn __doc__(zelf: &Py<Self>) -> String {
+        documentation(&zelf.overloads)
+    }
+
+    #[pygetset]
+    fn __objclass__(_zelf: &Py<Self>, vm: &VirtualMachine) -> PyObjectRef {
+        Variable::class(&vm.ctx).to_owned().into()
+    }
+}
+
+impl Callable for OpMethod {
+    type Args = FuncArgs;
+
+    fn call(zelf: &Py<Self>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+        let receiver = args.args.first();
+        if let Some(variable) = receiver.and_then(|receiver| receiver.downcast_ref::<Variable>()) {
+            return variable.state().call(&zelf.overloads, CallForm::Method, &args, vm);
+        }
+        match receiver {
+            Some(other) => Err(vm.new_type_error(format!(
+                "descriptor '{}' for 'torch._C.TensorBase' objects doesn't apply to a '{}' object",
+                zelf.overloads.name,
+                other.class().name()
+            ))),
+            None => Err(vm.new_type_error(format!("unbound method TensorBase.{}() needs an argument", zelf.overloads.name))),
+        }
+    }
+}
+
+impl GetDescriptor for OpMethod {
+    fn descr_get(zelf: &PyObject, object: Option<&PyObject>, _class: Option<&PyObject>, vm: &VirtualMachine) -> PyResult {
+        match object {
+            Some(object) if !vm.is_none(object) => Ok(PyBoundMethod::new(object.to_owned(), zelf.to_owned()).into_ref(&vm.ctx).into()),
+            _ => Ok(zelf.to_owned()),
+        }
+    }
+}
+
+impl Representable for OpMethod {
+    fn repr_str(zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<String> {
+        Ok(format!("<method '{}' of 'torch._C.TensorBase' objects>", zelf.overloads.name))
+    }
+}
+
+fn documentation(overloads: &OverloadSet) -> String {
+    overloads.entries.iter().map(|entry| entry.schema.text).collect::<Vec<_>>().join("\n")
+}
+
+/// What a call says about the tensors it makes, beside the op's own arguments.
+#[derive(Default)]
+struct Made {
+    requires_grad: bool,
+}
+
+impl TorchState {
+    /// Calls an op by Python arguments.
+    pub fn call(self: &Rc<Self>, overloads: &OverloadSet, form: CallForm, args: &FuncArgs, vm: &VirtualMachine) -> PyResult {
+        let mut own = |variable: &Py<Variable>| variable.to_owned();
+        let mut positional = Vec::with_capacity(args.args.len());
+        for object in &args.args {
+            positional.push(operand(object, &mut own, vm)?);
+        }
+        let mut named = Vec::with_capacity(args.kwargs.len());
+        let mut made = Made::default();
+        for (name, object) in args.kwargs.iter() {
+            match keyword(name) {
+                "requires_grad" if overloads.factory => made.requires_grad = object.clone().try_to_bool(vm)?,
+                "pin_memory" | "layout" | "names" if overloads.factory => {}
+                name => named.push((name, operand(object, &mut own, vm)?)),
+            }
+        }
+        let bound = bind(overloads.name, form, overloads.entries.iter().copied(), &positional, &named).map_err(|error| raise(error, vm))?;
+        let result = self.run_bound(bound, vm)?;
+        if made.requires_grad
+            && let Some(variable) = result.downcast_ref::<Variable>()
+        {
+            variable.set_requires_grad(true, vm)?;
+        }
+        Ok(result)
+    }
+
+    /// Calls the op `name` by operands: what operators, indexing and attributes are made of.
+    pub(super) fn call_named(
+        self: &Rc<Self>,
+        name: &'static str,
+        positional: &[Operand<PyRef<Variable>>],
+        named: &[(&str, Operand<PyRef<Variable>>)],
+        vm: &VirtualMachine,
+    ) -> PyResult {
+        let overloads = self.overloads(name).ok_or_else(|| vm.new_not_implemented_error(format!("the op '{name}' is not available")))?;
+        let bound = bind(name, CallForm::Method, overloads.entries.iter().copied(), positional, named).map_err(|error| raise(error, vm))?;
+        self.run_bound(bound, vm)
+    }
+
+    fn run_bound(self: &Rc<Self>, bound: Bound<PyRef<Variable>>, vm: &VirtualMachine) -> PyResult {
+        let Some(entry) = registry().entry(bound.op) else {
+            return Err(vm.new_not_implemented_error(format!("the op '{}' is not registered", bound.op.name())));
+        };
+        let recorded = self.records(bound.op, &bound.args);
+        let written = written_params(&entry.schema);
+        for position in &written {
+            if let Some(Arg::Tensor(target)) = bound.args.get(*position) {
+                target.check_write_in_place(self.grad_enabled(), vm)?;
+            }
+        }
+        let results = guarded(vm, bound.op.name(), || {
+            self.with_context(|context| execute(context, bound.op, &bound.args)).map_err(|error| raise(error, vm))
+        })?;
+        if recorded {
+            for position in &written {
+                if let Some(Arg::Tensor(target)) = bound.args.get(*position) {
+                    target.record(Some(Origin(bound.op)));
+                }
+            }
+        }
+        if let Some(out) = &bound.out {
+            return self.write_out(out, results.into_iter().map(Computed::data).collect(), recorded, vm);
+        }
+        let mut objects = Vec::with_capacity(results.len());
+        for (index, result) in results.into_iter().enumerate() {
+            objects.push(self.result(entry, index, result, &bound.args, recorded, vm));
+        }
+        self.pack(entry, objects, vm)
+    }
+
+    /// Whether the op's results require grad: PyTorch would put it on the tape.
+    pub(super) fn records(&self, op: OpRef, args: &[Arg<PyRef<Variable>>]) -> bool {
+        let mut required = false;
+        for arg in args {
+            arg.for_each(|variable| required |= variable.requires_grad());
+        }
+        required && op.0.differentiable && self.grad_enabled()
+    }
+
+    /// The object for one result: the argument itself where the op wrote into it or handed it through.
+    fn result(
+        self: &Rc<Self>,
+        entry: &Entry,
+        index: usize,
+        result: Computed,
+        args: &[Arg<PyRef<Variable>>],
+        recorded: bool,
+        vm: &VirtualMachine,
+    ) -> PyObjectRef {
+        let alias = entry.schema.returns.get(index).and_then(|result| result.alias);
+        if let Some(alias) = alias.filter(|alias| alias.write) {
+            let position = entry.schema.params.iter().position(|param| param.alias == Some(alias));
+            if let Some(Arg::Tensor(target)) = position.and_then(|position| args.get(position)) {
+                return target.clone().into();
+            }
+        }
+        let data = match result {
+            Computed::Argument(variable) => return variable.into(),
+            Computed::New(data) => data,
+        };
+        let origin = (recorded && data.dtype().is_float()).then_some(Origin(entry.op));
+        self.wrap_recorded(data, origin, vm).into()
+    }
+
+    fn pack(&self, entry: &Entry, mut objects: Vec<PyObjectRef>, vm: &VirtualMachine) -> PyResult {
+        let returns = &entry.schema.returns;
+        match returns.as_slice() {
+            [] => Ok(vm.ctx.none()),
+            [one] if !one.list => objects.pop().ok_or_else(|| vm.new_runtime_error("the op gave no result")),
+            [_] => Ok(vm.ctx.new_tuple(objects).into()),
+            several => match several.iter().map(|result| result.name).collect::<Option<Vec<_>>>() {
+                Some(fields) => self.result_object(entry.schema.base, &fields, objects, vm),
+                None => Ok(vm.ctx.new_tuple(objects).into()),
+            },
+        }
+    }
+
+    /// Puts results into the tensors given as `out=`.
+    fn write_out(self: &Rc<Self>, out: &Operand<PyRef<Variable>>, results: Vec<Tensor>, recorded: bool, vm: &VirtualMachine) -> PyResult {
+        if recorded {
+            return Err(
+                vm.new_runtime_error("out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
+            );
+        }
+        let targets: Vec<PyRef<Variable>> = match out {
+            Operand::Tensor(target) => vec![target.clone()],
+            Operand::List(items, _) => items
+                .iter()
+                .filter_map(|item| match item {
+                    Operand::Tensor(target) => Some(target.clone()),
+                    _ => None,
+                })
+                .collect(),
+            other => {
+                return Err(vm.new_type_error(format!("argument 'out' must be Tensor, not {}", other.type_name())));
+            }
+        };
+        if targets.len() != results.len() {
+            return Err(vm.new_type_error(format!("'out' must hold {} tensors, not {}", results.len(), targets.len())));
+        }
+        for (target, data) in targets.iter().zip(results) {
+            self.write_one(target, data, vm)?;
+        }
+        let mut objects: Vec<PyObjectRef> = targets.into_iter().map(Into::into).collect();
+        match (out, objects.len()) {
+            (Operand::Tensor(_), 1) => objects.pop().ok_or_else(|| vm.new_runtime_error("the op gave no result")),
+            _ => Ok(vm.ctx.new_tuple(objects).into()),
+        }
+    }
+
+    fn write_one(self: &Rc<Self>, target: &PyRef<Variable>, data: Tensor, vm: &VirtualMachine) -> PyResult<()> {
+        let (old, new) = (target.data(), &data);
+        if !taipan_ir::emit::can_cast(new.dtype(), old.dtype()) {
+            return Err(vm.new_runtime_error(format!(
+                "result type {} can't be cast to the desired output type {}",
+                new.dtype().scalar_name(),
+                old.dtype().scalar_name()
+            )));
+        }
+        if old.sizes() == new.sizes() {
+            let value = self.wrap(data, vm);
+            self.call_named("copy_", &[Operand::Tensor(target.clone()), Operand::Tensor(value)], &[], vm)?;
+        } else {
+            target.set_data(data);
+        }
+        Ok(())
+    }
+}
+
+/// Positions of the parameters that an op writes to.
+fn written_params(schema: &Schema) -> Vec<usize> {
+    let writes = |alias: &Option<taipan_ir::schema::Alias>| alias.is_some_and(|alias| alias.write);
+    schema.params.iter().enumerate().filter(|(_, param)| writes(&param.alias)).map(|(position, _)| position).collect()
+}
+
+/// A result of an op.
+enum Computed {
+    /// A tensor of its own.
+    New(Tensor),
+    /// An argument, handed through as it was: `contiguous`, `to`, `dropout` in evaluation.
+    Argument(PyRef<Variable>),
+}
+
+impl Computed {
+    fn data(self) -> Tensor {
+        match self {
+            Computed::New(data) => data,
+            Computed::Argument(variable) => variable.data(),
+        }
+    }
+}
+
+/// Runs an op. A composite's rule runs here, since only its values tell a result that *is* an argument from an equal view of it.
+fn execute(context: &mut Context, op: OpRef, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
+    let Meaning::Composite(rule) = op.0.meaning else {
+        let args: Vec<Arg<Tensor>> = args.iter().map(|arg| arg.map(|variable| variable.data())).collect();
+        return Ok(taipan_tensor::run(context, op, &args)?.into_iter().map(Computed::New).collect());
+    };
+    let mut emitter = EagerEmitter::new(context);
+    let mut given = Vec::new();
+    let mut enter = |variable: &PyRef<Variable>| {
+        let value = emitter.value(variable.data());
+        given.push((value, variable.clone()));
+        value
+    };
+    let args: Vec<Arg<Val>> = args.iter().map(|arg| arg.map(&mut enter)).collect();
+    let results = rule(&mut emitter, &args)?;
+    let computed = |value: &Val| match given.iter().find(|(own, _)| own == value) {
+        Some((_, variable)) => Computed::Argument(variable.clone()),
+        None => Computed::New(emitter.tensor(*value).clone()),
+    };
+    Ok(results.iter().map(computed).collect())
+}

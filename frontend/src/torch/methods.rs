@@ -1,0 +1,327 @@
+//! The methods of tensors that are not ops: about the object, its layout, its gradient, its elements.
+
+use super::{
+    attributes::shape,
+    create::{self, expect_tensor},
+    operand::{dtype_of, type_name},
+    operators::item,
+    state::raise,
+    text::to_list,
+    variable::Variable,
+};
+use rustpython_vm::{
+    AsObject, Py, PyObject, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine,
+    builtins::{PyDict, PyStaticMethod, PyStr, PyType, PyTypeRef},
+    function::{FuncArgs, OptionalArg},
+};
+use taipan_ir::{DType, MemoryFormat, bind::Operand};
+use taipan_tensor::Tensor;
+
+/// Puts the methods into the class.
+pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
+    macro_rules! methods {
+        ($($name:literal: $function:expr,)*) => {
+            $(class.set_attr(vm.ctx.intern_str($name), vm.new_method($name, class, $function).into());)*
+        };
+    }
+    methods! {
+        "size": size,
+        "stride": stride,
+        "dim": |zelf: PyRef<Variable>| zelf.with_data(|data| data.rank()),
+        "ndimension": |zelf: PyRef<Variable>| zelf.with_data(|data| data.rank()),
+        "numel": |zelf: PyRef<Variable>| zelf.with_data(|data| data.numel()),
+        "nelement": |zelf: PyRef<Variable>| zelf.with_data(|data| data.numel()),
+        "element_size": |zelf: PyRef<Variable>| zelf.with_data(|data| data.dtype().size()),
+        "storage_offset": |zelf: PyRef<Variable>| zelf.with_data(|data| data.offset()),
+        "data_ptr": data_ptr,
+        "is_contiguous": is_contiguous,
+        "is_set_to": |zelf: PyRef<Variable>, other: PyRef<Variable>| zelf.data().same_view(&other.data()),
+        "is_floating_point": |zelf: PyRef<Variable>| zelf.with_data(|data| data.dtype().is_float()),
+        "is_complex": |_zelf: PyRef<Variable>| false,
+        "is_signed": |zelf: PyRef<Variable>| zelf.with_data(|data| !matches!(data.dtype(), DType::Bool | DType::U8)),
+        "is_inference": |_zelf: PyRef<Variable>| false,
+        "is_shared": |_zelf: PyRef<Variable>| false,
+        "is_pinned": |_zelf: PyRef<Variable>| false,
+        "share_memory_": |zelf: PyRef<Variable>| zelf,
+        "get_device": |_zelf: PyRef<Variable>| -1,
+        "item": |zelf: PyRef<Variable>, vm: &VirtualMachine| item(&zelf, vm),
+        "tolist": |zelf: PyRef<Variable>, vm: &VirtualMachine| to_list(&zelf.data(), vm),
+        "requires_grad_": requires_grad_in_place,
+        "detach_": detach_in_place,
+        "backward": backward,
+        "retain_grad": retain_grad,
+        "register_hook": register_hook,
+        "cpu": |zelf: PyRef<Variable>, _args: FuncArgs| zelf,
+        "cuda": no_device,
+        "numpy": no_numpy,
+        "__array__": no_numpy,
+        "type": convert_type,
+        "set_": |zelf: PyRef<Variable>, source: PyRef<Variable>| { zelf.set_data(source.data()); zelf },
+        "as_subclass": as_subclass,
+        "new_tensor": new_tensor,
+        "__format__": format_text,
+        "__copy__": shallow_copy,
+        "__deepcopy__": deep_copy,
+        "__reduce_ex__": reduce,
+        "__reversed__": reverse,
+    }
+    let make = vm.new_function("_make_subclass", make_subclass);
+    class.set_attr(vm.ctx.intern_str("_make_subclass"), PyStaticMethod::new(make.into()).into_ref(&vm.ctx).into());
+}
+
+/// A dim given from Python, counted from the front.
+fn dim_index(dim: i64, rank: usize, vm: &VirtualMachine) -> PyResult<usize> {
+    let rank = rank as i64;
+    let (low, high) = (-rank.max(1), rank.max(1) - 1);
+    if dim < low || dim > high || rank == 0 {
+        return Err(vm.new_index_error(format!("Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")));
+    }
+    Ok(if dim < 0 { dim + rank } else { dim } as usize)
+}
+
+fn size(zelf: PyRef<Variable>, dim: OptionalArg<Option<i64>>, vm: &VirtualMachine) -> PyResult {
+    match dim.flatten() {
+        None => shape(zelf, vm),
+        Some(dim) => {
+            let dim = dim_index(dim, zelf.with_data(|data| data.rank()), vm)?;
+            Ok(vm.ctx.new_int(zelf.with_data(|data| data.sizes()[dim])).into())
+        }
+    }
+}
+
+fn stride(zelf: PyRef<Variable>, dim: OptionalArg<Option<i64>>, vm: &VirtualMachine) -> PyResult {
+    match dim.flatten() {
+        None => {
+            let strides = zelf.with_data(|data| data.strides().iter().map(|stride| vm.ctx.new_int(*stride).into()).collect());
+            Ok(vm.ctx.new_tuple(strides).into())
+        }
+        Some(dim) => {
+            let dim = dim_index(dim, zelf.with_data(|data| data.rank()), vm)?;
+            Ok(vm.ctx.new_int(zelf.with_data(|data| data.strides()[dim])).into())
+        }
+    }
+}
+
+/// The address of the first element.
+fn data_ptr(zelf: PyRef<Variable>) -> usize {
+    zelf.with_data(|data| {
+        let start = data.storage().read().elements::<u8>().as_ptr().addr();
+        start + data.offset() as usize * data.dtype().size()
+    })
+}
+
+fn is_contiguous(zelf: PyRef<Variable>, args: FuncArgs, vm: &VirtualMachine) -> PyResult<bool> {
+    let format = args.args.first().or_else(|| args.kwargs.get("memory_format"));
+    let format = match format {
+        None => MemoryFormat::Contiguous,
+        Some(format) => match format.downcast_ref::<super::constants::PyMemoryFormat>() {
+            Some(format) => format.0,
+            None => {
+                return Err(vm.new_type_error(format!(
+                    "is_contiguous(): argument 'memory_format' must be torch.memory_format, not {}",
+                    type_name(format)
+                )));
+            }
+        },
+    };
+    Ok(zelf.with_data(|data| match format {
+        MemoryFormat::ChannelsLast => lies_in_order(data, &[0, 2, 3, 1]),
+        MemoryFormat::ChannelsLast3d => lies_in_order(data, &[0, 2, 3, 4, 1]),
+        MemoryFormat::Contiguous | MemoryFormat::Preserve => data.is_contiguous(),
+    }))
+}
+
+/// Whether the dims, taken in this order, lie row-major without gaps.
+fn lies_in_order(data: &Tensor, order: &[usize]) -> bool {
+    data.rank() == order.len() && data.permuted(order).is_contiguous()
+}
+
+fn requires_grad_in_place(zelf: PyRef<Variable>, flag: OptionalArg<bool>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    let flag = flag.unwrap_or(true);
+    if flag && !zelf.with_data(|data| data.dtype().is_float()) {
+        return Err(vm.new_runtime_error("only Tensors of floating point dtype can require gradients"));
+    }
+    zelf.set_requires_grad(flag, vm)?;
+    Ok(zelf)
+}
+
+fn detach_in_place(zelf: PyRef<Variable>) -> PyRef<Variable> {
+    zelf.record(None);
+    zelf
+}
+
+fn backward(zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult<()> {
+    Err(vm.new_runtime_error(match zelf.requires_grad() {
+        false => "element 0 of tensors does not require grad and does not have a grad_fn",
+        true => "backward() needs the autograd tape, which this build of Taipan does not have yet",
+    }))
+}
+
+fn retain_grad(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<()> {
+    match zelf.requires_grad() {
+        true => Ok(()),
+        false => Err(vm.new_runtime_error("can't retain_grad on Tensor that has requires_grad=False")),
+    }
+}
+
+fn register_hook(zelf: PyRef<Variable>, _hook: PyObjectRef, vm: &VirtualMachine) -> PyResult<()> {
+    Err(vm.new_runtime_error(match zelf.requires_grad() {
+        false => "cannot register a hook on a tensor that doesn't require gradient",
+        true => "register_hook() needs the autograd tape, which this build of Taipan does not have yet",
+    }))
+}
+
+fn no_device(_zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    Err(vm.new_runtime_error("the device 'cuda' is not available: this engine has only 'cpu'"))
+}
+
+fn no_numpy(_zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    Err(vm.new_runtime_error("Numpy is not available"))
+}
+
+/// `x.type()`: the name of the tensor's type, or the tensor in another.
+fn convert_type(zelf: PyRef<Variable>, wanted: OptionalArg<Option<PyObjectRef>>, vm: &VirtualMachine) -> PyResult {
+    let Some(wanted) = wanted.flatten() else {
+        let dtype = zelf.with_data(|data| data.dtype());
+        return Ok(vm.ctx.new_str(format!("torch.{}Tensor", dtype.scalar_name())).into());
+    };
+    let named = |text: &str| DType::ALL.into_iter().find(|dtype| text == format!("torch.{}Tensor", dtype.scalar_name()));
+    let dtype = match wanted.downcast_ref::<PyStr>() {
+        Some(text) => named(&text.to_string()).ok_or_else(|| vm.new_value_error(format!("invalid type: '{text}'"))),
+        None => dtype_of(&wanted, vm).ok_or_else(|| vm.new_type_error("dtype must be a type, str, or dtype object")),
+    }?;
+    let state = zelf.state().clone();
+    state.call_named("to", &[Operand::Tensor(zelf), Operand::DType(dtype)], &[], vm)
+}
+
+/// The same data as an object of `class`, as `nn.Parameter` makes itself.
+fn make_subclass(args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    let (Some(class), Some(source)) = (args.args.first(), args.args.get(1)) else {
+        return Err(vm.new_type_error("_make_subclass() missing required arguments: \"cls\", \"data\""));
+    };
+    let flag = args.args.get(2).or_else(|| args.kwargs.get("require_grad")).or_else(|| args.kwargs.get("requires_grad"));
+    let flag = flag.map(|flag| flag.clone().try_to_bool(vm)).transpose()?.unwrap_or(false);
+    subclass_object(class, source, flag, vm)
+}
+
+fn as_subclass(zelf: PyRef<Variable>, class: PyObjectRef, vm: &VirtualMachine) -> PyResult {
+    let object = subclass_object(&class, zelf.as_object(), false, vm)?;
+    if let Some(variable) = object.downcast_ref::<Variable>()
+        && zelf.requires_grad()
+    {
+        variable.set_requires_grad(true, vm)?;
+    }
+    Ok(object)
+}
+
+fn subclass_object(class: &PyObject, source: &PyObject, requires_grad: bool, vm: &VirtualMachine) -> PyResult {
+    let class: PyTypeRef =
+        class.to_owned().downcast().map_err(|class| vm.new_type_error(format!("cls must be a type (got {})", class.class().name())))?;
+    let Some(source) = source.downcast_ref::<Variable>() else {
+        return Err(vm.new_type_error(format!("_make_subclass(): argument 'data' must be Tensor, not {}", type_name(source))));
+    };
+    if requires_grad && !source.with_data(|data| data.dtype().is_float()) {
+        return Err(vm.new_runtime_error("Only Tensors of floating point and complex dtype can require gradients"));
+    }
+    let variable = Variable::new(source.data(), source.state().clone());
+    variable.set_requires_grad(requires_grad, vm)?;
+    Ok(variable.into_ref_with_type(vm, class)?.into())
+}
+
+fn new_tensor(zelf: PyRef<Variable>, mut args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    if !args.kwargs.contains_key("dtype") {
+        let dtype = zelf.state().dtype_object(zelf.with_data(|data| data.dtype()));
+        args.kwargs.insert("dtype".into(), dtype);
+    }
+    create::tensor(zelf.state(), args, vm)
+}
+
+/// A tensor of one element formats like the number it holds.
+fn format_text(zelf: PyRef<Variable>, spec: PyRef<PyStr>, vm: &VirtualMachine) -> PyResult {
+    if zelf.with_data(|data| data.rank()) == 0 && zelf.class().is(Variable::class(&vm.ctx)) {
+        let number = item(&zelf, vm)?;
+        return vm.call_method(&number, "__format__", (spec,));
+    }
+    if spec.is_empty() {
+        return Ok(zelf.as_object().str(vm)?.into());
+    }
+    Err(vm.new_type_error(format!("unsupported format string passed to {}.__format__", zelf.class().name())))
+}
+
+/// Another object over the same data, with the same attributes.
+fn shallow_copy(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult {
+    object_like(&zelf, zelf.data(), vm)
+}
+
+fn deep_copy(zelf: PyRef<Variable>, memo: PyRef<PyDict>, vm: &VirtualMachine) -> PyResult {
+    if !zelf.is_leaf() {
+        return Err(vm.new_runtime_error(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were \
+             attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see \
+             https://github.com/pytorch/pytorch/pull/103001",
+        ));
+    }
+    let key: PyObjectRef = vm.ctx.new_int(zelf.get_id()).into();
+    if let Some(known) = memo.get_item_opt(&*key, vm)? {
+        return Ok(known);
+    }
+    let data = zelf.data();
+    let copy = Tensor::copied(&data).map_err(|error| raise(error, vm))?;
+    let object = object_like(&zelf, copy, vm)?;
+    memo.set_item(&*key, object.clone(), vm)?;
+    if let (Some(grad), Some(copy)) = (zelf.grad(), object.downcast_ref::<Variable>()) {
+        let grad = vm.call_method(&grad, "__deepcopy__", (memo,))?;
+        copy.set_grad(Some(grad));
+    }
+    Ok(object)
+}
+
+fn object_like(zelf: &Py<Variable>, data: Tensor, vm: &VirtualMachine) -> PyResult {
+    let variable = Variable::new(data, zelf.state().clone());
+    variable.set_requires_grad(zelf.requires_grad(), vm)?;
+    let object: PyObjectRef = variable.into_ref_with_type(vm, zelf.class().to_owned())?.into();
+    if let (Some(from), Some(to)) = (zelf.as_object().dict(), object.dict()) {
+        for (name, value) in from {
+            to.set_item(&*name, value, vm)?;
+        }
+    }
+    Ok(object)
+}
+
+/// Pickled as nested lists with their dtype.
+fn reduce(zelf: PyRef<Variable>, _protocol: PyObjectRef, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
+    let rebuild = super::state::native_module(vm)?.get_attr("_rebuild_tensor", vm)?;
+    let data = zelf.data();
+    let arguments = vm.ctx.new_tuple(vec![
+        to_list(&data, vm)?,
+        shape(zelf.clone(), vm)?,
+        zelf.state().dtype_object(data.dtype()),
+        vm.ctx.new_bool(zelf.requires_grad()).into(),
+    ]);
+    Ok(vm.ctx.new_tuple(vec![rebuild, arguments.into()]).into())
+}
+
+/// What a pickled tensor is made from: elements, sizes, dtype, requires_grad.
+pub(super) fn rebuild(args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    let [elements, sizes, dtype, requires_grad] = args.args.as_slice() else {
+        return Err(vm.new_type_error(format!("_rebuild_tensor() takes 4 arguments, {} were given", args.args.len())));
+    };
+    let state = super::state(vm)?;
+    let dtype = dtype_of(dtype, vm).ok_or_else(|| vm.new_type_error("_rebuild_tensor(): the third argument must be a dtype"))?;
+    let sizes: Vec<i64> = vm.extract_elements_with(sizes, |size| size.try_to_value(vm))?;
+    let data = create::from_python(&state, elements, Some(dtype), vm)?;
+    // Nested lists don't tell sizes behind a zero.
+    let data = if data.numel() == 0 { Tensor::zeros(dtype, &sizes) } else { data };
+    let variable = state.wrap(data, vm);
+    variable.set_requires_grad(requires_grad.clone().try_to_bool(vm)?, vm)?;
+    Ok(variable.into())
+}
+
+fn reverse(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    if zelf.with_data(|data| data.rank()) == 0 {
+        return Ok(zelf);
+    }
+    let dims = Operand::List(vec![Operand::Int(taipan_ir::Dim::Is(0))], true);
+    let state = zelf.state().clone();
+    expect_tensor(state.call_named("flip", &[Operand::Tensor(zelf), dims], &[], vm)?, vm)
+}

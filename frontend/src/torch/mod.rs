@@ -1,0 +1,31 @@
+//! `torch._C`, the native part of `torch`: tensors, dtypes, and every op of the registry as a function and a method.
+//!
+//! Reading order: [`variable`] is the tensor object, [`state`] what all of one VM share; [`call`] runs an op called from Python by
+//! way of [`operand`]; [`operators`], [`index`], [`attributes`] and [`methods`] are what else a tensor can do; [`module`] puts it all
+//! into `torch._C`.
+
+mod attributes;
+mod call;
+mod constants;
+mod create;
+mod generator;
+mod index;
+pub mod index_plan;
+mod methods;
+mod modes;
+mod module;
+mod near;
+mod operand;
+mod operators;
+pub mod print;
+mod state;
+mod text;
+mod variable;
+
+pub use call::{OpFunction, OpMethod, OverloadSet, op_of};
+pub use constants::{PyDType, PyDevice, PyLayout, PyMemoryFormat};
+pub use generator::PyGenerator;
+pub use module::definition;
+pub use operand::{dtype_of, operand};
+pub use state::{TorchState, raise, state};
+pub use variable::{Origin, Variable};

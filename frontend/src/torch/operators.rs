@@ -1,0 +1,203 @@
+//! The operators of tensors: `+`, `@`, `<`, `bool()`, `in`.
+
+use super::{
+    create,
+    operand::operand,
+    state::{TorchState, raise},
+    variable::Variable,
+};
+use rustpython_vm::{
+    AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
+    function::{Either, PyComparisonValue},
+    protocol::{PyNumber, PyNumberMethods},
+    types::PyComparisonOp,
+};
+use std::rc::Rc;
+use taipan_ir::bind::Operand;
+
+type Operands = Operand<PyRef<Variable>>;
+
+/// The number protocol of `torch.Tensor`.
+pub(super) static NUMBER: PyNumberMethods = PyNumberMethods {
+    add: Some(|left, right, vm| binary("add", "add", left, right, vm)),
+    subtract: Some(|left, right, vm| binary("sub", "rsub", left, right, vm)),
+    multiply: Some(|left, right, vm| binary("mul", "mul", left, right, vm)),
+    true_divide: Some(|left, right, vm| binary("div", "reciprocal", left, right, vm)),
+    floor_divide: Some(|left, right, vm| binary("floor_divide", "", left, right, vm)),
+    remainder: Some(|left, right, vm| binary("remainder", "", left, right, vm)),
+    matrix_multiply: Some(|left, right, vm| tensors_only("matmul", left, right, vm)),
+    power: Some(|left, right, modulus, vm| match vm.is_none(modulus) {
+        true => binary("pow", "", left, right, vm),
+        false => Ok(vm.ctx.not_implemented()),
+    }),
+    and: Some(|left, right, vm| binary("bitwise_and", "bitwise_and", left, right, vm)),
+    or: Some(|left, right, vm| binary("bitwise_or", "bitwise_or", left, right, vm)),
+    xor: Some(|left, right, vm| binary("bitwise_xor", "bitwise_xor", left, right, vm)),
+    lshift: Some(|left, right, vm| binary("bitwise_left_shift", "", left, right, vm)),
+    rshift: Some(|left, right, vm| binary("bitwise_right_shift", "", left, right, vm)),
+    negative: Some(|number, vm| unary("neg", number, vm)),
+    absolute: Some(|number, vm| unary("abs", number, vm)),
+    invert: Some(|number, vm| unary("bitwise_not", number, vm)),
+    positive: Some(|number, _vm| Ok(number.obj.to_owned())),
+    inplace_add: Some(|left, right, vm| in_place("add_", left, right, vm)),
+    inplace_subtract: Some(|left, right, vm| in_place("sub_", left, right, vm)),
+    inplace_multiply: Some(|left, right, vm| in_place("mul_", left, right, vm)),
+    inplace_true_divide: Some(|left, right, vm| in_place("div_", left, right, vm)),
+    inplace_floor_divide: Some(|left, right, vm| in_place("floor_divide_", left, right, vm)),
+    inplace_remainder: Some(|left, right, vm| in_place("remainder_", left, right, vm)),
+    inplace_power: Some(|left, right, _modulus, vm| in_place("pow_", left, right, vm)),
+    inplace_and: Some(|left, right, vm| in_place("bitwise_and_", left, right, vm)),
+    inplace_or: Some(|left, right, vm| in_place("bitwise_or_", left, right, vm)),
+    inplace_xor: Some(|left, right, vm| in_place("bitwise_xor_", left, right, vm)),
+    boolean: Some(|number, vm| truth(receiver(number.obj, vm)?, vm)),
+    int: Some(|number, vm| {
+        let item = item(receiver(number.obj, vm)?, vm)?;
+        Ok(vm.ctx.types.int_type.as_object().call((item,), vm)?)
+    }),
+    float: Some(|number, vm| {
+        let item = item(receiver(number.obj, vm)?, vm)?;
+        Ok(vm.ctx.types.float_type.as_object().call((item,), vm)?)
+    }),
+    index: Some(|number, vm| index_value(receiver(number.obj, vm)?, vm)),
+    ..PyNumberMethods::NOT_IMPLEMENTED
+};
+
+fn receiver<'a>(object: &'a PyObject, vm: &VirtualMachine) -> PyResult<&'a Py<Variable>> {
+    object.downcast_ref().ok_or_else(|| vm.new_type_error("a Tensor is required"))
+}
+
+/// An operand of an operator: a tensor or a number, else nothing.
+fn arithmetic(object: &PyObject, vm: &VirtualMachine) -> PyResult<Option<Operands>> {
+    Ok(match operand(object, &mut |variable| variable.to_owned(), vm)? {
+        Operand::Other(_) => None,
+        operand @ (Operand::Tensor(_) | Operand::Bool(_) | Operand::Int(_) | Operand::Float(_)) => Some(operand),
+        _ => None,
+    })
+}
+
+fn state_of<'a>(operands: [&'a Operands; 2]) -> Option<&'a Rc<TorchState>> {
+    operands.into_iter().find_map(|operand| match operand {
+        Operand::Tensor(variable) => Some(variable.state()),
+        _ => None,
+    })
+}
+
+/// `left op right`; `reflected` is the op for a number on the left. An empty name says that the number becomes a tensor first,
+/// and `reciprocal` stands for division.
+fn binary(name: &'static str, reflected: &'static str, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
+    let (Some(left), Some(right)) = (arithmetic(left, vm)?, arithmetic(right, vm)?) else {
+        return Ok(vm.ctx.not_implemented());
+    };
+    let Some(state) = state_of([&left, &right]).cloned() else {
+        return Ok(vm.ctx.not_implemented());
+    };
+    if matches!(left, Operand::Tensor(_)) {
+        return state.call_named(name, &[left, right], &[], vm);
+    }
+    match reflected {
+        "" => {
+            let left = create::scalar_operand(&state, &left, &right, vm)?;
+            state.call_named(name, &[left, right], &[], vm)
+        }
+        "reciprocal" => {
+            let inverse = state.call_named("reciprocal", &[right], &[], vm)?;
+            binary("mul", "mul", &inverse, &number_object(&left, vm), vm)
+        }
+        reflected => state.call_named(reflected, &[right, left], &[], vm),
+    }
+}
+
+fn number_object(operand: &Operands, vm: &VirtualMachine) -> PyObjectRef {
+    match operand {
+        Operand::Bool(value) => vm.ctx.new_bool(*value).into(),
+        Operand::Int(value) => vm.ctx.new_int(value.known().unwrap_or_default()).into(),
+        Operand::Float(value) => vm.ctx.new_float(*value).into(),
+        _ => vm.ctx.none(),
+    }
+}
+
+fn tensors_only(name: &'static str, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
+    match (left.downcast_ref::<Variable>(), right.downcast_ref::<Variable>()) {
+        (Some(left), Some(right)) => {
+            let operands = [Operand::Tensor(left.to_owned()), Operand::Tensor(right.to_owned())];
+            left.state().call_named(name, &operands, &[], vm)
+        }
+        _ => Ok(vm.ctx.not_implemented()),
+    }
+}
+
+fn in_place(name: &'static str, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
+    let (Some(target), Some(right)) = (left.downcast_ref::<Variable>(), arithmetic(right, vm)?) else {
+        return Ok(vm.ctx.not_implemented());
+    };
+    target.state().call_named(name, &[Operand::Tensor(target.to_owned()), right], &[], vm)
+}
+
+fn unary(name: &'static str, number: PyNumber<'_>, vm: &VirtualMachine) -> PyResult {
+    let variable = receiver(number.obj, vm)?;
+    variable.state().call_named(name, &[Operand::Tensor(variable.to_owned())], &[], vm)
+}
+
+/// Element-wise comparison; with anything but a tensor or a number, Python's own.
+pub(super) fn compare(
+    left: &PyObject,
+    right: &PyObject,
+    op: PyComparisonOp,
+    vm: &VirtualMachine,
+) -> PyResult<Either<PyObjectRef, PyComparisonValue>> {
+    let name = match op {
+        PyComparisonOp::Lt => "lt",
+        PyComparisonOp::Le => "le",
+        PyComparisonOp::Gt => "gt",
+        PyComparisonOp::Ge => "ge",
+        PyComparisonOp::Eq => "eq",
+        PyComparisonOp::Ne => "ne",
+    };
+    let (Some(variable), Some(right)) = (left.downcast_ref::<Variable>(), arithmetic(right, vm)?) else {
+        return Ok(Either::B(PyComparisonValue::NotImplemented));
+    };
+    let result = variable.state().call_named(name, &[Operand::Tensor(variable.to_owned()), right], &[], vm)?;
+    Ok(Either::A(result))
+}
+
+/// `item in tensor`: whether any element equals it.
+pub(super) fn contains(zelf: &Py<Variable>, item: &PyObject, vm: &VirtualMachine) -> PyResult<bool> {
+    let Some(item) = arithmetic(item, vm)? else {
+        return Err(vm.new_runtime_error(format!(
+            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.",
+            item.class().name()
+        )));
+    };
+    let state = zelf.state();
+    let equal = state.call_named("eq", &[Operand::Tensor(zelf.to_owned()), item], &[], vm)?;
+    let any = state.call_named("any", &[Operand::Tensor(receiver(&equal, vm)?.to_owned())], &[], vm)?;
+    truth(receiver(&any, vm)?, vm)
+}
+
+fn truth(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult<bool> {
+    let wrong = match zelf.with_data(|data| data.numel()) {
+        1 => return item(zelf, vm)?.try_to_bool(vm),
+        0 => "Boolean value of Tensor with no values is ambiguous",
+        _ => "Boolean value of Tensor with more than one value is ambiguous",
+    };
+    Err(vm.new_runtime_error(wrong))
+}
+
+/// `tensor.item()`.
+pub(super) fn item(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult {
+    let count = zelf.with_data(|data| data.numel());
+    if count != 1 {
+        return Err(vm.new_runtime_error(format!("a Tensor with {count} elements cannot be converted to Scalar")));
+    }
+    let elements = super::text::elements(&zelf.data()).map_err(|error| raise(error, vm))?;
+    Ok(super::text::element_object(&elements, 0, vm))
+}
+
+fn index_value(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult {
+    let usable = zelf.with_data(|data| data.numel() == 1 && !data.dtype().is_float());
+    if !usable {
+        return Err(vm.new_type_error("only integer tensors of a single element can be converted to an index"));
+    }
+    let item = item(zelf, vm)?;
+    Ok(item.try_index(vm)?.into())
+}

@@ -1,0 +1,220 @@
+//! What all tensors of one engine share: the context ops run in, the gradient mode, and the objects of `torch._C`.
+
+use super::{
+    call::OverloadSet,
+    constants::Constants,
+    print::PrintOptions,
+    variable::{Origin, Variable},
+};
+use rustpython_vm::{
+    PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine,
+    builtins::{PyBaseExceptionRef, PyTuple, PyTypeRef},
+    pyclass,
+};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    fmt,
+    rc::Rc,
+};
+use taipan_ir::{DType, Device, ErrorKind, OpError};
+use taipan_tensor::{Context, Tensor};
+
+/// The state of `torch` in one VM.
+pub struct TorchState {
+    context: RefCell<Context>,
+    grad_enabled: Cell<bool>,
+    inference_mode: Cell<bool>,
+    constants: Constants,
+    size_type: PyTypeRef,
+    make_result_type: PyObjectRef,
+    result_types: RefCell<HashMap<&'static str, PyTypeRef>>,
+    functions: RefCell<HashMap<&'static str, Rc<OverloadSet>>>,
+    print_options: RefCell<PrintOptions>,
+}
+
+impl TorchState {
+    pub(super) fn new(vm: &VirtualMachine) -> PyResult<Rc<Self>> {
+        let helpers = vm.import("_taipan_tensors", 0)?;
+        let size_type = helpers.get_attr("Size", vm)?.downcast().map_err(|_| vm.new_runtime_error("torch.Size must be a class"))?;
+        Ok(Rc::new(Self {
+            context: RefCell::new(Context::default()),
+            grad_enabled: Cell::new(true),
+            inference_mode: Cell::new(false),
+            constants: Constants::new(&vm.ctx),
+            size_type,
+            make_result_type: helpers.get_attr("result_type", vm)?,
+            result_types: RefCell::default(),
+            functions: RefCell::default(),
+            print_options: RefCell::default(),
+        }))
+    }
+
+    /// Lends out the context that ops run in. `body` must not come back here.
+    pub fn with_context<R>(&self, body: impl FnOnce(&mut Context) -> R) -> R {
+        body(&mut self.context.borrow_mut())
+    }
+
+    /// Whether what is computed is recorded for differentiation.
+    pub fn grad_enabled(&self) -> bool {
+        self.grad_enabled.get()
+    }
+
+    /// Sets [`TorchState::grad_enabled`] and answers with the old value.
+    pub fn set_grad_enabled(&self, enabled: bool) -> bool {
+        self.grad_enabled.replace(enabled)
+    }
+
+    /// Whether `torch.inference_mode` is in force.
+    pub fn inference_mode(&self) -> bool {
+        self.inference_mode.get()
+    }
+
+    /// Sets [`TorchState::inference_mode`] and answers with the old value.
+    pub fn set_inference_mode(&self, enabled: bool) -> bool {
+        self.inference_mode.replace(enabled)
+    }
+
+    /// The dtype of new floating-point tensors.
+    pub fn default_dtype(&self) -> DType {
+        self.context.borrow().default_float
+    }
+
+    /// Sets [`TorchState::default_dtype`].
+    pub fn set_default_dtype(&self, dtype: DType) {
+        self.context.borrow_mut().default_float = dtype;
+    }
+
+    /// What `torch.set_printoptions` has set.
+    pub fn print_options(&self) -> PrintOptions {
+        self.print_options.borrow().clone()
+    }
+
+    pub(super) fn set_print_options(&self, options: PrintOptions) {
+        *self.print_options.borrow_mut() = options;
+    }
+
+    /// A plain `torch.Tensor` object over `data`.
+    pub fn wrap(self: &Rc<Self>, data: Tensor, vm: &VirtualMachine) -> PyRef<Variable> {
+        Variable::new(data, Rc::clone(self)).into_ref(&vm.ctx)
+    }
+
+    /// A tensor object as the result of a recorded op.
+    pub(super) fn wrap_recorded(self: &Rc<Self>, data: Tensor, origin: Option<Origin>, vm: &VirtualMachine) -> PyRef<Variable> {
+        let variable = Variable::new(data, Rc::clone(self));
+        variable.record(origin);
+        variable.into_ref(&vm.ctx)
+    }
+
+    /// The object `torch.float32`, and so on.
+    pub fn dtype_object(&self, dtype: DType) -> PyObjectRef {
+        self.constants.dtype(dtype)
+    }
+
+    /// A `torch.device`.
+    pub fn device_object(&self, device: &Device, vm: &VirtualMachine) -> PyObjectRef {
+        self.constants.device(device, &vm.ctx)
+    }
+
+    /// A `torch.Size`.
+    pub fn size_object(&self, sizes: &[i64], vm: &VirtualMachine) -> PyResult<PyObjectRef> {
+        let items: Vec<PyObjectRef> = sizes.iter().map(|size| vm.ctx.new_int(*size).into()).collect();
+        self.named_tuple(items, self.size_type.clone(), vm)
+    }
+
+    /// The class `torch.Size`.
+    pub fn size_type(&self) -> &PyTypeRef {
+        &self.size_type
+    }
+
+    pub(super) fn constants(&self) -> &Constants {
+        &self.constants
+    }
+
+    /// The results of an op with named results, as `torch.return_types.<name>`.
+    pub fn result_object(
+        &self,
+        name: &'static str,
+        fields: &[&'static str],
+        items: Vec<PyObjectRef>,
+        vm: &VirtualMachine,
+    ) -> PyResult<PyObjectRef> {
+        let known = self.result_types.borrow().get(name).cloned();
+        let class = match known {
+            Some(class) => class,
+            None => {
+                let fields = fields.iter().map(|field| vm.ctx.new_str(*field).into()).collect();
+                let class = self.make_result_type.call((name, vm.ctx.new_tuple(fields)), vm)?;
+                let class: PyTypeRef = class.downcast().map_err(|_| vm.new_runtime_error("a result type must be a class"))?;
+                self.result_types.borrow_mut().insert(name, class.clone());
+                class
+            }
+        };
+        self.named_tuple(items, class, vm)
+    }
+
+    fn named_tuple(&self, items: Vec<PyObjectRef>, class: PyTypeRef, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
+        Ok(PyTuple::new_unchecked(items.into_boxed_slice()).into_ref_with_type(vm, class)?.into())
+    }
+
+    /// The overloads of `name`, made once.
+    pub fn overloads(self: &Rc<Self>, name: &'static str) -> Option<Rc<OverloadSet>> {
+        if let Some(set) = self.functions.borrow().get(name) {
+            return Some(Rc::clone(set));
+        }
+        let set = Rc::new(OverloadSet::find(name)?);
+        self.functions.borrow_mut().insert(name, Rc::clone(&set));
+        Some(set)
+    }
+}
+
+impl fmt::Debug for TorchState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TorchState").field("grad_enabled", &self.grad_enabled).finish_non_exhaustive()
+    }
+}
+
+/// `torch._C._state`: by which native code finds the state of its VM.
+#[pyclass(module = "torch._C", name = "State")]
+#[derive(Debug, PyPayload)]
+pub(super) struct StateHandle(pub(super) Rc<TorchState>);
+
+#[pyclass(flags(DISALLOW_INSTANTIATION))]
+impl StateHandle {}
+
+/// The state of this VM's `torch`, which is loaded if it wasn't.
+///
+/// # Errors
+/// When `torch._C` can't be imported.
+pub fn state(vm: &VirtualMachine) -> PyResult<Rc<TorchState>> {
+    let handle = native_module(vm)?.get_attr("_state", vm)?;
+    match handle.downcast_ref::<StateHandle>() {
+        Some(handle) => Ok(Rc::clone(&handle.0)),
+        None => Err(vm.new_runtime_error("torch._C._state was replaced")),
+    }
+}
+
+/// The module `torch._C`, loaded if it wasn't.
+pub(super) fn native_module(vm: &VirtualMachine) -> PyResult {
+    let loaded = vm.sys_module.get_attr("modules", vm)?;
+    if let Ok(module) = loaded.get_item("torch._C", vm) {
+        return Ok(module);
+    }
+    vm.import("torch._C", 0)?;
+    loaded.get_item("torch._C", vm)
+}
+
+/// The exception an op's error becomes.
+pub fn raise(error: OpError, vm: &VirtualMachine) -> PyBaseExceptionRef {
+    match error {
+        OpError::Raised { kind, text } => match kind {
+            ErrorKind::Runtime => vm.new_runtime_error(text),
+            ErrorKind::Type => vm.new_type_error(text),
+            ErrorKind::Value => vm.new_value_error(text),
+            ErrorKind::Index => vm.new_index_error(text),
+            ErrorKind::NotImplemented => vm.new_not_implemented_error(text),
+            ErrorKind::Memory => vm.new_exception_msg(vm.ctx.exceptions.memory_error.to_owned(), text.into()),
+        },
+        OpError::DataDependent => vm.new_runtime_error(error.to_string()),
+    }
+}

@@ -1,0 +1,237 @@
+//! `torch.Tensor`: a Python object around a data tensor, with what belongs to the object and not to the data.
+//!
+//! Identity, gradient state, attributes and subclass live here; storage, layout and dtype in `taipan_tensor::Tensor`, which
+//! `x.data = y` may swap.
+
+use super::{operators, state::TorchState};
+use rustpython_vm::{
+    AsObject, Py, PyObject, PyObjectRef, PyPayload, PyRef, PyResult, Traverse, VirtualMachine, atomic_func,
+    builtins::{PyType, PyTypeRef},
+    common::{hash::PyHash, lock::PyMutex},
+    function::{Either, FuncArgs, PyComparisonValue},
+    protocol::{PyMappingMethods, PyNumberMethods, PySequenceMethods},
+    pyclass,
+    types::{AsMapping, AsNumber, AsSequence, Constructor, Hashable, Iterable, PyComparisonOp, Representable},
+};
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+    rc::Rc,
+};
+use taipan_ir::op::OpRef;
+use taipan_tensor::Tensor;
+
+/// A tensor object of Python.
+#[pyclass(module = "torch", name = "Tensor", traverse)]
+#[derive(PyPayload)]
+pub struct Variable {
+    #[pytraverse(skip)]
+    data: RefCell<Tensor>,
+    /// Set by the user on a leaf, or by an op that PyTorch would record.
+    #[pytraverse(skip)]
+    requires_grad: Cell<bool>,
+    /// The op that made it, when that op is one PyTorch would record; None for leaves.
+    #[pytraverse(skip)]
+    origin: Cell<Option<Origin>>,
+    grad: PyMutex<Option<PyObjectRef>>,
+    #[pytraverse(skip)]
+    state: Rc<TorchState>,
+}
+
+/// The op that a tensor which requires grad came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin(pub OpRef);
+
+impl Origin {
+    /// What PyTorch calls the node: `AddBackward0`.
+    pub fn node_name(self) -> String {
+        let base = self.0.name().split('.').next().unwrap_or_default();
+        let mut name = String::with_capacity(base.len() + 9);
+        for word in base.split('_').filter(|word| !word.is_empty()) {
+            let mut letters = word.chars();
+            name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+            name.extend(letters);
+        }
+        name.push_str("Backward0");
+        name
+    }
+}
+
+impl Variable {
+    pub(super) fn new(data: Tensor, state: Rc<TorchState>) -> Self {
+        Self { data: RefCell::new(data), requires_grad: Cell::new(false), origin: Cell::new(None), grad: PyMutex::new(None), state }
+    }
+
+    /// The data: shares its storage.
+    pub fn data(&self) -> Tensor {
+        self.data.borrow().clone()
+    }
+
+    /// Looks at the data without taking a share.
+    pub fn with_data<R>(&self, look: impl FnOnce(&Tensor) -> R) -> R {
+        look(&self.data.borrow())
+    }
+
+    /// Puts other data into the same object, as `x.data = y` does.
+    pub fn set_data(&self, data: Tensor) {
+        *self.data.borrow_mut() = data;
+    }
+
+    /// The state of the VM it belongs to.
+    pub fn state(&self) -> &Rc<TorchState> {
+        &self.state
+    }
+
+    /// Whether gradients flow to or through it.
+    pub fn requires_grad(&self) -> bool {
+        self.requires_grad.get()
+    }
+
+    /// Whether it wasn't computed from tensors that require grad.
+    pub fn is_leaf(&self) -> bool {
+        self.origin.get().is_none()
+    }
+
+    /// The op it came from, when it isn't a leaf.
+    pub fn origin(&self) -> Option<Origin> {
+        self.origin.get()
+    }
+
+    /// `x.requires_grad = flag`.
+    ///
+    /// # Errors
+    /// On tensors that aren't floating-point, and on computed ones when the flag is taken away.
+    pub fn set_requires_grad(&self, flag: bool, vm: &VirtualMachine) -> PyResult<()> {
+        if flag && !self.with_data(|data| data.dtype().is_float()) {
+            return Err(vm.new_runtime_error("only Tensors of floating point and complex dtype can require gradients"));
+        }
+        if !flag && !self.is_leaf() {
+            return Err(vm.new_runtime_error(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph \
+                 that doesn't require differentiation use var_no_grad = var.detach().",
+            ));
+        }
+        self.requires_grad.set(flag);
+        Ok(())
+    }
+
+    /// Makes it the result of a recorded op, or a leaf that doesn't require grad.
+    pub fn record(&self, origin: Option<Origin>) {
+        self.requires_grad.set(origin.is_some());
+        self.origin.set(origin);
+    }
+
+    /// `x.grad`.
+    pub fn grad(&self) -> Option<PyObjectRef> {
+        self.grad.lock().clone()
+    }
+
+    /// Sets `x.grad`, unchecked.
+    pub fn set_grad(&self, grad: Option<PyObjectRef>) {
+        // The old one is dropped after the lock is released: dropping may run Python.
+        let old = std::mem::replace(&mut *self.grad.lock(), grad);
+        drop(old);
+    }
+
+    /// Whether PyTorch lets an op write into it under this gradient mode.
+    pub(super) fn check_write_in_place(&self, grad_enabled: bool, vm: &VirtualMachine) -> PyResult<()> {
+        if grad_enabled && self.requires_grad() && self.is_leaf() {
+            return Err(vm.new_runtime_error("a leaf Variable that requires grad is being used in an in-place operation."));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Variable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Variable").field("requires_grad", &self.requires_grad).finish_non_exhaustive()
+    }
+}
+
+/// `Tensor(...)` itself: PyTorch's old constructor.
+impl Constructor for Variable {
+    type Args = FuncArgs;
+
+    fn slot_new(class: PyTypeRef, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+        let state = super::state(vm)?;
+        let data = super::create::legacy_constructor(&state, &args, vm)?;
+        Ok(Variable::new(data, state).into_ref_with_type(vm, class)?.into())
+    }
+
+    fn py_new(_class: &Py<PyType>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult<Self> {
+        Err(vm.new_type_error("a Tensor is made by its class"))
+    }
+}
+
+#[pyclass(with(Constructor, AsNumber, AsMapping, AsSequence, Iterable, Hashable, Representable), flags(BASETYPE, HAS_DICT, HAS_WEAKREF))]
+impl Variable {
+    #[pyslot]
+    fn slot_richcompare(
+        left: &PyObject,
+        right: &PyObject,
+        op: PyComparisonOp,
+        vm: &VirtualMachine,
+    ) -> PyResult<Either<PyObjectRef, PyComparisonValue>> {
+        operators::compare(left, right, op, vm)
+    }
+}
+
+impl AsNumber for Variable {
+    fn as_number() -> &'static PyNumberMethods {
+        &operators::NUMBER
+    }
+}
+
+impl AsMapping for Variable {
+    fn as_mapping() -> &'static PyMappingMethods {
+        static MAPPING: PyMappingMethods = PyMappingMethods {
+            length: atomic_func!(|mapping, vm| length(Variable::mapping_downcast(mapping), vm)),
+            subscript: atomic_func!(|mapping, key, vm| super::index::get(Variable::mapping_downcast(mapping), key, vm)),
+            ass_subscript: atomic_func!(|mapping, key, value, vm| {
+                super::index::set(Variable::mapping_downcast(mapping), key, value, vm)
+            }),
+        };
+        &MAPPING
+    }
+}
+
+impl AsSequence for Variable {
+    fn as_sequence() -> &'static PySequenceMethods {
+        static SEQUENCE: PySequenceMethods = PySequenceMethods {
+            contains: atomic_func!(|sequence, item, vm| operators::contains(Variable::sequence_downcast(sequence), item, vm)),
+            ..PySequenceMethods::NOT_IMPLEMENTED
+        };
+        &SEQUENCE
+    }
+}
+
+impl Iterable for Variable {
+    fn iter(zelf: PyRef<Self>, vm: &VirtualMachine) -> PyResult {
+        if zelf.with_data(|data| data.sizes().is_empty()) {
+            return Err(vm.new_type_error("iteration over a 0-d tensor"));
+        }
+        let state = Rc::clone(&zelf.state);
+        let parts = state.call_named("unbind", &[taipan_ir::bind::Operand::Tensor(zelf)], &[], vm)?;
+        Ok(parts.get_iter(vm)?.into())
+    }
+}
+
+impl Hashable for Variable {
+    fn hash(zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<PyHash> {
+        // The lowest bits of an address are always zero.
+        Ok((zelf.get_id() >> 4) as PyHash)
+    }
+}
+
+impl Representable for Variable {
+    fn repr_str(zelf: &Py<Self>, vm: &VirtualMachine) -> PyResult<String> {
+        super::text::repr(zelf).map_err(|error| super::state::raise(error, vm))
+    }
+}
+
+fn length(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult<usize> {
+    match zelf.with_data(|data| data.sizes().first().copied()) {
+        Some(size) => Ok(size as usize),
+        None => Err(vm.new_type_error("len() of a 0-d tensor")),
+    }
+}
