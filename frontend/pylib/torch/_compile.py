@@ -2,6 +2,9 @@
 
 from torch._C import _compiler
 
+# Backends that the program registered under a name: see `torch._dynamo.register_backend`.
+registered_backends = {}
+
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, disable=False):
     """Compiles `model`, a function or an `nn.Module`; without it, returns the decorator that does.
@@ -21,6 +24,9 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
         return decorate
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+
+    if isinstance(backend, str):
+        backend = registered_backends.get(backend, backend)
 
     def native(target):
         return _compiler.compile(

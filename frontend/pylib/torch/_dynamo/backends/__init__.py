@@ -1,0 +1,1 @@
+"""Backends that are Python callables."""
