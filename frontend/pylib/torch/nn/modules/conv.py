@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 from torch.nn import init
 from torch.nn.modules.module import Module
-from torch.nn.modules.utils import _pair, _reverse_repeat_tuple, _single, _triple
+from torch.nn._sizes import _pair, _reverse_repeat_tuple, _single, _triple
 from torch.nn.parameter import Parameter
 
 _PADDING_MODES = ("zeros", "replicate", "reflect", "circular")
@@ -177,19 +177,20 @@ class _ConvTransposeNd(_ConvNd):
             return self.output_padding
         dims = len(self.kernel_size)
         output_size = list(output_size)[-dims:]
-        result = []
-        for index, wanted in enumerate(output_size):
-            smallest = (
-                (input.size(input.dim() - dims + index) - 1) * self.stride[index] - 2 * self.padding[index]
-                + self.dilation[index] * (self.kernel_size[index] - 1) + 1
+        extents = input.size()[-dims:]
+        smallest = [
+            (extent - 1) * step - 2 * margin + dilation * (width - 1) + 1
+            for extent, step, margin, dilation, width in zip(
+                extents, self.stride, self.padding, self.dilation, self.kernel_size
             )
-            if not smallest <= wanted < smallest + self.stride[index]:
-                raise ValueError(
-                    f"requested an output size of {output_size}, but dim {index} must be from {smallest} to "
-                    f"{smallest + self.stride[index] - 1}"
-                )
-            result.append(wanted - smallest)
-        return result
+        ]
+        largest = [least + step - 1 for least, step in zip(smallest, self.stride)]
+        if not all(least <= wanted <= most for least, wanted, most in zip(smallest, output_size, largest)):
+            raise ValueError(
+                f"requested an output size of {output_size}, but valid sizes range from {smallest} to {largest} "
+                f"(for an input of {extents})"
+            )
+        return [wanted - least for wanted, least in zip(output_size, smallest)]
 
 
 class ConvTranspose1d(_ConvTransposeNd):

@@ -18,15 +18,16 @@ class _InstanceNorm(_NormBase):
         batched = self._batched_dims()
         if input.dim() not in (batched, batched - 1):
             raise ValueError(f"expected {batched - 1}D or {batched}D input (got {input.dim()}D input)")
-        channels = input.shape[batched - 1 - self._batched_dims()] if input.dim() == batched - 1 else input.shape[1]
+        channel_dim = input.dim() - batched + 1
+        channels = input.shape[channel_dim]
         if channels != self.num_features:
             if self.affine:
                 raise ValueError(
-                    f"expected input's size at dim={input.dim() - batched + 1} to match num_features ({self.num_features}), "
+                    f"expected input's size at dim={channel_dim} to match num_features ({self.num_features}), "
                     f"but got: {channels}."
                 )
             warnings.warn(
-                f"input's size at dim={input.dim() - batched + 1} does not match num_features. You can silence this warning by "
+                f"input's size at dim={channel_dim} does not match num_features. You can silence this warning by "
                 "not passing in num_features, which is not used because affine=False",
                 stacklevel=2,
             )

@@ -2,7 +2,7 @@
 
 from torch.nn import functional as F
 from torch.nn.modules.module import Module
-from torch.nn.modules.utils import _ntuple, _pair, _quadruple
+from torch.nn._sizes import _ntuple, _pair, _quadruple
 
 _sextuple = _ntuple(6)
 

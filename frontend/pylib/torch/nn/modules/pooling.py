@@ -2,7 +2,7 @@
 
 from torch.nn import functional as F
 from torch.nn.modules.module import Module
-from torch.nn.modules.utils import _pair, _single, _triple
+from torch.nn._sizes import _pair, _single, _triple
 
 
 class _MaxPoolNd(Module):
