@@ -1,53 +1,15 @@
 //! Running scripts: results, exit codes, exceptions as Python shows them, and the doors that stay shut.
 
+mod running;
+
 use std::{
-    cell::RefCell,
-    io::{self, Write},
     path::{Path, PathBuf},
-    rc::Rc,
     time::{Duration, Instant},
 };
 use taipan_frontend::vm::{HostBuilder, Policy, Script, ScriptError, guarded, load, spawn_engine_thread};
 
-/// Output that a test can read back.
-#[derive(Clone, Default)]
-struct Captured(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Captured {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(data);
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Captured {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.borrow()).into_owned()
-    }
-}
-
-/// Runs `text` on a fresh engine thread; answers with how it ended and what it printed.
 fn run_with(policy: Policy, path: &str, text: &str) -> (Result<i32, ScriptError>, String) {
-    let script = Script::main(path, text);
-    spawn_engine_thread("test", move || {
-        let output = Captured::default();
-        let host = HostBuilder::new(policy)
-            .stdout(output.clone())
-            .stderr(output.clone())
-            .argv(vec![script.path.clone(), "--steps=3".to_owned()])
-            .build()
-            .expect("the host starts");
-        let ended = host.run(&script);
-        host.finish();
-        (ended, output.text())
-    })
-    .expect("a thread")
-    .join()
-    .expect("no panic")
+    running::run(policy, Script::main(path, text))
 }
 
 fn run(text: &str) -> (Result<i32, ScriptError>, String) {

@@ -12,6 +12,8 @@ use taipan_ir::{Dim, bind::Operand};
 
 /// Puts the attributes into the class.
 pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
+    // Not in the class's own name, where error texts would repeat it.
+    class.set_attr(vm.ctx.intern_str("__module__"), vm.ctx.new_str("torch").into());
     macro_rules! readonly {
         ($($name:literal: $get:expr,)*) => {
             $(class.set_attr(vm.ctx.intern_str($name), vm.ctx.new_readonly_getset($name, class, $get).into());)*
@@ -110,12 +112,22 @@ fn set_grad(zelf: PyRef<Variable>, value: PySetterValue<PyObjectRef>, vm: &Virtu
         if variable.is(&zelf) {
             return Err(vm.new_runtime_error("can't assign Variable as its own grad"));
         }
-        let same = zelf.with_data(|own| variable.with_data(|data| (own.sizes() == data.sizes(), own.dtype() == data.dtype())));
-        if !same.0 {
-            return Err(vm.new_runtime_error("assigned grad has data of a different size"));
+        let (own, data) = (zelf.data(), variable.data());
+        if own.sizes() != data.sizes() {
+            return Err(vm.new_runtime_error(format!(
+                "attempting to assign a gradient of size '{:?}' to a tensor of size '{:?}'. Please ensure that the gradient and the tensor \
+                 are the same size",
+                data.sizes(),
+                own.sizes()
+            )));
         }
-        if !same.1 {
-            return Err(vm.new_runtime_error("assigned grad has data of a different type"));
+        if own.dtype() != data.dtype() {
+            return Err(vm.new_runtime_error(format!(
+                "attempting to assign a gradient with dtype '{}' to a tensor with grad_dtype '{}'. The gradient must match the tensor's \
+                 dtype.",
+                data.dtype().torch_name(),
+                own.dtype().torch_name()
+            )));
         }
     }
     zelf.set_grad(grad);
@@ -145,13 +157,16 @@ fn reversed(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variab
 
 fn matrix_transposed(name: &str, zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
     let rank = zelf.with_data(|data| data.rank());
-    if rank < 2 || (name == "H" && rank != 2) {
-        return Err(
-            vm.new_runtime_error(format!("tensor.{name} is only supported on matrices or batches of matrices. Got {rank}-D tensor."))
-        );
+    if name == "H" && rank != 2 {
+        let hint = if rank > 2 { ". For batches of matrices, consider using tensor.mH" } else { "." };
+        let text = format!("tensor.H is only supported on matrices (2-D tensors). Got {rank}-D tensor{hint}");
+        return Err(vm.new_runtime_error(text));
     }
-    let dims = [-2, -1].map(|dim| Operand::Int(Dim::Is(dim)));
-    let [first, second] = dims;
+    if rank < 2 {
+        let text = format!("tensor.{name} is only supported on matrices or batches of matrices. Got {rank}-D tensor.");
+        return Err(vm.new_runtime_error(text));
+    }
+    let [first, second] = [-2, -1].map(|dim| Operand::Int(Dim::Is(dim)));
     let state = zelf.state().clone();
     expect_tensor(state.call_named("transpose", &[Operand::Tensor(zelf), first, second], &[], vm)?, vm)
 }

@@ -271,7 +271,8 @@ fn value(object: &PyObject, dtype: DType, vm: &VirtualMachine) -> PyResult<Numbe
     if let Some(variable) = object.downcast_ref::<Variable>() {
         return match variable.data().item() {
             Ok(number) => Ok(number),
-            Err(_) => Err(vm.new_value_error("only one element tensors can be converted to Python scalars")),
+            Err(_) if dtype.is_float() => Err(vm.new_value_error("only one element tensors can be converted to Python scalars")),
+            Err(_) => Err(vm.new_type_error("only integer tensors of a single element can be converted to an index")),
         };
     }
     if let Some(int) = object.downcast_ref::<PyInt>()

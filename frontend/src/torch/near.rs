@@ -37,7 +37,7 @@ fn nearest<'a>(name: &str, known: &'a [String]) -> Vec<&'a str> {
     let allowed = (name.len() / 3).clamp(1, 3);
     let mut found: Vec<(usize, &str)> = known
         .iter()
-        .filter(|candidate| !candidate.starts_with('_'))
+        .filter(|candidate| !candidate.starts_with('_') && candidate.len().abs_diff(name.len()) <= allowed)
         .map(|candidate| (distance(name, candidate), candidate.as_str()))
         .filter(|(distance, _)| *distance <= allowed)
         .collect();

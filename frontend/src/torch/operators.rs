@@ -8,6 +8,7 @@ use super::{
 };
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
+    builtins::PyType,
     function::{Either, PyComparisonValue},
     protocol::{PyNumber, PyNumberMethods},
     types::PyComparisonOp,
@@ -50,14 +51,8 @@ pub(super) static NUMBER: PyNumberMethods = PyNumberMethods {
     inplace_or: Some(|left, right, vm| in_place("bitwise_or_", left, right, vm)),
     inplace_xor: Some(|left, right, vm| in_place("bitwise_xor_", left, right, vm)),
     boolean: Some(|number, vm| truth(receiver(number.obj, vm)?, vm)),
-    int: Some(|number, vm| {
-        let item = item(receiver(number.obj, vm)?, vm)?;
-        Ok(vm.ctx.types.int_type.as_object().call((item,), vm)?)
-    }),
-    float: Some(|number, vm| {
-        let item = item(receiver(number.obj, vm)?, vm)?;
-        Ok(vm.ctx.types.float_type.as_object().call((item,), vm)?)
-    }),
+    int: Some(|number, vm| converted(number, vm.ctx.types.int_type, vm)),
+    float: Some(|number, vm| converted(number, vm.ctx.types.float_type, vm)),
     index: Some(|number, vm| index_value(receiver(number.obj, vm)?, vm)),
     ..PyNumberMethods::NOT_IMPLEMENTED
 };
@@ -191,6 +186,15 @@ pub(super) fn item(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult {
     }
     let elements = super::text::elements(&zelf.data()).map_err(|error| raise(error, vm))?;
     Ok(super::text::element_object(&elements, 0, vm))
+}
+
+/// `int(x)` and `float(x)`.
+fn converted(number: PyNumber<'_>, class: &Py<PyType>, vm: &VirtualMachine) -> PyResult {
+    let variable = receiver(number.obj, vm)?;
+    if variable.with_data(|data| data.numel()) != 1 {
+        return Err(vm.new_value_error("only one element tensors can be converted to Python scalars"));
+    }
+    class.as_object().call((item(variable, vm)?,), vm)
 }
 
 fn index_value(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult {

@@ -22,7 +22,7 @@ use taipan_ir::op::OpRef;
 use taipan_tensor::Tensor;
 
 /// A tensor object of Python.
-#[pyclass(module = "torch", name = "Tensor", traverse)]
+#[pyclass(module = false, name = "Tensor", traverse)]
 #[derive(PyPayload)]
 pub struct Variable {
     #[pytraverse(skip)]

@@ -1,0 +1,57 @@
+# Tensors from Python data, and what is wrong with data that is none.
+import torch
+
+
+def show(make):
+    try:
+        print(make())
+    except Exception as error:
+        print(type(error).__name__, error)
+
+
+show(lambda: torch.tensor([[1, 2], [3]]))
+show(lambda: torch.tensor("a"))
+show(lambda: torch.tensor(["a"]))
+show(lambda: torch.tensor({}))
+show(lambda: torch.tensor(set()))
+show(lambda: torch.tensor([1, None]))
+show(lambda: torch.tensor([1, [2]]))
+show(lambda: torch.tensor([[1], 2]))
+show(lambda: torch.tensor())
+show(lambda: torch.tensor([1], foo=2))
+show(lambda: torch.tensor([1, 2], dtype="a"))
+show(lambda: torch.tensor(2**63))
+show(lambda: torch.tensor([300], dtype=torch.uint8))
+show(lambda: torch.tensor([1e10], dtype=torch.int32))
+show(lambda: torch.tensor([float("nan")], dtype=torch.int32))
+show(lambda: torch.tensor([1], requires_grad=True))
+show(lambda: torch.tensor([torch.tensor([1, 2]), torch.tensor([3, 4])]))
+
+show(lambda: torch.tensor([1, 2.5, True]))
+show(lambda: torch.tensor([torch.tensor(1), 2]))
+show(lambda: torch.tensor([torch.tensor(1.5), 2]))
+show(lambda: torch.tensor(range(3)))
+show(lambda: torch.tensor((1, (2))))
+show(lambda: torch.tensor([-1, -255], dtype=torch.uint8))
+show(lambda: torch.tensor([1.9, -1.9], dtype=torch.int32))
+show(lambda: torch.tensor([2, 0], dtype=torch.bool))
+show(lambda: torch.tensor([1, 2], dtype=float))
+show(lambda: torch.tensor([1e10], dtype=torch.float16))
+show(lambda: torch.tensor([1.0], device="cpu", dtype=torch.float64))
+show(lambda: torch.as_tensor([1, 2]))
+show(lambda: torch.Tensor([1, 2]))
+show(lambda: torch.Tensor())
+show(lambda: torch.Tensor(2, 3).shape)
+show(lambda: torch.Tensor(2.5))
+x = torch.tensor([1.0, 2.0])
+show(lambda: torch.as_tensor(x) is x)
+show(lambda: x.new_tensor([1, 2]))
+show(lambda: x.tolist() + [x[0].item()])
+show(lambda: torch.device("cuda:1"))
+show(lambda: torch.device("cuda", 1) == torch.device("cuda:1"))
+show(lambda: torch.device("foo"))
+show(lambda: torch.set_default_dtype(torch.int32))
+show(lambda: torch.set_default_dtype(1))
+show(lambda: torch.float32.itemsize + torch.int8.itemsize)
+show(lambda: (torch.promote_types(torch.int8, torch.uint8), torch.can_cast(torch.float32, torch.int32)))
+show(lambda: (torch.is_tensor(x), torch.is_tensor(1), torch.is_floating_point(x)))
