@@ -18,6 +18,10 @@ pub(super) fn install(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()
     let weak = module.as_object().downgrade(None, vm)?;
     let missing = move |name: PyUtf8StrRef, vm: &VirtualMachine| -> PyResult {
         let mut text = format!("module '{shown}' has no attribute '{name}'");
+        // The import system asks every module for names such as `__path__`.
+        if name.as_str().starts_with("__") {
+            return Err(vm.new_attribute_error(text));
+        }
         let module = weak.upgrade().and_then(|module| module.dict());
         let known: Vec<String> = match module {
             Some(names) => vm.extract_elements_with(names.as_object(), |key| Ok(key.str(vm)?.to_string()))?,

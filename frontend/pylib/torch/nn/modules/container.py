@@ -1,7 +1,7 @@
 """Containers of modules and of parameters."""
 
-import torch
-from collections import OrderedDict
+import sys
+
 from torch._C import Tensor
 from torch._typename import typename
 from torch.nn.modules.module import Module, _indent
@@ -16,12 +16,18 @@ def _position(index, length):
     return index + length if index < 0 else index
 
 
+def _is_ordered_dict(obj):
+    """Whether `obj` is an OrderedDict, without loading `collections`, which nobody who has one needs."""
+    collections = sys.modules.get("collections")
+    return collections is not None and isinstance(obj, collections.OrderedDict)
+
+
 class Sequential(Module):
     """Calls its modules one after the other, each with the result of the one before."""
 
     def __init__(self, *args):
         super().__init__()
-        if len(args) == 1 and isinstance(args[0], OrderedDict):
+        if len(args) == 1 and _is_ordered_dict(args[0]):
             for key, module in args[0].items():
                 self.add_module(key, module)
         else:
@@ -38,6 +44,8 @@ class Sequential(Module):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
+            from collections import OrderedDict
+
             return type(self)(OrderedDict(list(self._modules.items())[index]))
         return self._modules[self._key(index)]
 

@@ -1,7 +1,5 @@
 """Instance normalization."""
 
-import warnings
-
 from torch.nn import functional as F
 from torch.nn.modules.batchnorm import _NormBase
 
@@ -26,6 +24,8 @@ class _InstanceNorm(_NormBase):
                     f"expected input's size at dim={channel_dim} to match num_features ({self.num_features}), "
                     f"but got: {channels}."
                 )
+            import warnings
+
             warnings.warn(
                 f"input's size at dim={channel_dim} does not match num_features. You can silence this warning by "
                 "not passing in num_features, which is not used because affine=False",

@@ -1,7 +1,5 @@
 """The transformer of "Attention is all you need", in its encoder and decoder parts."""
 
-import copy
-
 import torch
 from torch.nn import functional as F
 from torch.nn import init
@@ -18,6 +16,8 @@ def _generate_square_subsequent_mask(sz, device=None, dtype=None):
 
 
 def _clones(module, count):
+    import copy
+
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 
