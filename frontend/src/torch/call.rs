@@ -1,6 +1,7 @@
 //! Functions and methods of `torch`: objects that carry their overloads, and what happens when they are called.
 
 use super::{
+    create,
     operand::{keyword, operand},
     state::{TorchState, raise},
     variable::{Origin, Variable},
@@ -18,7 +19,7 @@ use taipan_ir::{
     Arg, Meaning, OpError, Val,
     bind::{Bound, CallForm, Operand, bind},
     op::{Entry, OpRef},
-    schema::{Kind, Schema},
+    schema::Schema,
 };
 use taipan_tensor::{Context, Tensor, registry, run::EagerEmitter};
 
@@ -35,7 +36,7 @@ impl OverloadSet {
     /// The ops whose base name is `name`.
     pub fn find(name: &'static str) -> Option<Self> {
         let entries: Vec<_> = registry().overloads(name).collect();
-        let factory = entries.iter().any(|entry| entry.schema.params.iter().any(|param| param.kind == Kind::Device));
+        let factory = entries.iter().any(|entry| entry.schema.position("requires_grad").is_some());
         (!entries.is_empty()).then_some(Self { name, entries, factory })
     }
 
@@ -49,7 +50,7 @@ impl OverloadSet {
         &self.entries
     }
 
-    /// Whether a call takes `requires_grad=`, `layout=` and `pin_memory=` beside the ops' own parameters.
+    /// Whether a call takes `requires_grad=`, which is about the tensor object made and so no business of the op.
     pub fn is_factory(&self) -> bool {
         self.factory
     }
@@ -197,12 +198,6 @@ fn documentation(overloads: &OverloadSet) -> String {
     overloads.entries.iter().map(|entry| entry.schema.text).collect::<Vec<_>>().join("\n")
 }
 
-/// What a call says about the tensors it makes, beside the op's own arguments.
-#[derive(Default)]
-struct Made {
-    requires_grad: bool,
-}
-
 impl TorchState {
     /// Calls an op by Python arguments.
     pub fn call(self: &Rc<Self>, overloads: &OverloadSet, form: CallForm, args: &FuncArgs, vm: &VirtualMachine) -> PyResult {
@@ -212,20 +207,17 @@ impl TorchState {
             positional.push(operand(object, &mut own, vm)?);
         }
         let mut named = Vec::with_capacity(args.kwargs.len());
-        let mut made = Made::default();
+        let mut requires_grad = false;
         for (name, object) in args.kwargs.iter() {
             match keyword(name) {
-                "requires_grad" if overloads.factory => made.requires_grad = object.clone().try_to_bool(vm)?,
-                "pin_memory" | "layout" | "names" if overloads.factory => {}
+                "requires_grad" if overloads.factory => requires_grad = object.clone().try_to_bool(vm)?,
                 name => named.push((name, operand(object, &mut own, vm)?)),
             }
         }
         let bound = bind(overloads.name, form, overloads.entries.iter().copied(), &positional, &named).map_err(|error| raise(error, vm))?;
         let result = self.run_bound(bound, vm)?;
-        if made.requires_grad
-            && let Some(variable) = result.downcast_ref::<Variable>()
-        {
-            variable.set_requires_grad(true, vm)?;
+        if requires_grad && let Some(variable) = result.downcast_ref::<Variable>() {
+            create::require_grad(variable, vm)?;
         }
         Ok(result)
     }

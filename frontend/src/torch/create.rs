@@ -7,7 +7,7 @@ use super::{
 };
 use half::{bf16, f16};
 use rustpython_vm::{
-    AsObject, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
+    AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
     builtins::{PyDict, PyFloat, PyInt, PyList, PyStr, PyTuple},
     function::FuncArgs,
 };
@@ -114,7 +114,8 @@ pub(super) fn check_device(name: &str, device: Option<&PyObject>, vm: &VirtualMa
     }
 }
 
-fn require_grad(variable: &PyRef<Variable>, vm: &VirtualMachine) -> PyResult<()> {
+/// What `requires_grad=True` does to a tensor just made.
+pub(super) fn require_grad(variable: &Py<Variable>, vm: &VirtualMachine) -> PyResult<()> {
     if !variable.with_data(|data| data.dtype().is_float()) {
         return Err(vm.new_runtime_error("Only Tensors of floating point and complex dtype can require gradients"));
     }

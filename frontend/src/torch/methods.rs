@@ -6,6 +6,7 @@ use super::{
     operand::{dtype_of, type_name},
     operators::item,
     state::raise,
+    storage::PyStorage,
     text::to_list,
     variable::Variable,
 };
@@ -51,12 +52,12 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "backward": backward,
         "retain_grad": retain_grad,
         "register_hook": register_hook,
-        "cpu": |zelf: PyRef<Variable>, _args: FuncArgs| zelf,
         "cuda": no_device,
         "numpy": no_numpy,
         "__array__": no_numpy,
         "type": convert_type,
         "set_": |zelf: PyRef<Variable>, source: PyRef<Variable>| { zelf.set_data(source.data()); zelf },
+        "untyped_storage": PyStorage::of,
         "as_subclass": as_subclass,
         "new_tensor": new_tensor,
         "__format__": format_text,
@@ -65,8 +66,31 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "__reduce_ex__": reduce,
         "__reversed__": reverse,
     }
+    for (name, dtype) in CONVERSIONS {
+        let convert = move |zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine| to_dtype(zelf, dtype, vm);
+        class.set_attr(vm.ctx.intern_str(name), vm.new_method(name, class, convert).into());
+    }
     let make = vm.new_function("_make_subclass", make_subclass);
     class.set_attr(vm.ctx.intern_str("_make_subclass"), PyStaticMethod::new(make.into()).into_ref(&vm.ctx).into());
+}
+
+/// The methods that convert to a dtype.
+const CONVERSIONS: [(&str, DType); 10] = [
+    ("bool", DType::Bool),
+    ("byte", DType::U8),
+    ("char", DType::I8),
+    ("short", DType::I16),
+    ("int", DType::I32),
+    ("long", DType::I64),
+    ("half", DType::F16),
+    ("bfloat16", DType::BF16),
+    ("float", DType::F32),
+    ("double", DType::F64),
+];
+
+fn to_dtype(zelf: PyRef<Variable>, dtype: DType, vm: &VirtualMachine) -> PyResult {
+    let state = zelf.state().clone();
+    state.call_named("to", &[Operand::Tensor(zelf), Operand::DType(dtype)], &[], vm)
 }
 
 /// A dim given from Python, counted from the front.
@@ -190,8 +214,7 @@ fn convert_type(zelf: PyRef<Variable>, wanted: OptionalArg<Option<PyObjectRef>>,
         Some(text) => named(&text.to_string()).ok_or_else(|| vm.new_value_error(format!("invalid type: '{text}'"))),
         None => dtype_of(&wanted, vm).ok_or_else(|| vm.new_type_error("dtype must be a type, str, or dtype object")),
     }?;
-    let state = zelf.state().clone();
-    state.call_named("to", &[Operand::Tensor(zelf), Operand::DType(dtype)], &[], vm)
+    to_dtype(zelf, dtype, vm)
 }
 
 /// The same data as an object of `class`, as `nn.Parameter` makes itself.

@@ -19,6 +19,7 @@ mod operand;
 mod operators;
 pub mod print;
 mod state;
+mod storage;
 mod text;
 mod variable;
 

@@ -1,9 +1,11 @@
 //! The settings of `torch` that scripts switch: gradient and inference mode, default dtype, threads, printing.
 
 use super::{
+    create,
     operand::{dtype_of, keyword},
     print::PrintOptions,
     state::{TorchState, raise},
+    variable::Variable,
 };
 use rustpython_vm::{AsObject, Py, PyObjectRef, PyResult, VirtualMachine, builtins::PyModule, function::FuncArgs};
 use std::rc::Rc;
@@ -34,6 +36,9 @@ pub(super) fn install(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &Virtua
             let (left, right) = (expect_dtype("promote_types", &left, vm)?, expect_dtype("promote_types", &right, vm)?);
             Ok(own.dtype_object(left.promote(right)))
         },
+        "result_type": |own: Rc<TorchState>| move |left: PyObjectRef, right: PyObjectRef, vm: &VirtualMachine| -> PyResult {
+            result_type(&own, [&left, &right], vm)
+        },
         "can_cast": |_own: Rc<TorchState>| move |from: PyObjectRef, to: PyObjectRef, vm: &VirtualMachine| -> PyResult<bool> {
             Ok(can_cast(expect_dtype("can_cast", &from, vm)?, expect_dtype("can_cast", &to, vm)?))
         },
@@ -49,6 +54,28 @@ fn expect_dtype(name: &str, object: &PyObjectRef, vm: &VirtualMachine) -> PyResu
         let got = object.class().name().to_string();
         raise(OpError::type_error(format!("{name}(): argument must be torch.dtype, not {got}")), vm)
     })
+}
+
+/// The dtype of an op on these two: a number and a tensor without dims count only by their category.
+fn result_type(state: &TorchState, operands: [&PyObjectRef; 2], vm: &VirtualMachine) -> PyResult {
+    let default = state.default_dtype();
+    // Per priority: tensors with dims, tensors without, numbers.
+    let mut common: [Option<DType>; 3] = [None; 3];
+    for object in operands {
+        let (priority, dtype) = match object.downcast_ref::<Variable>() {
+            Some(variable) => variable.with_data(|data| (usize::from(data.rank() == 0), data.dtype())),
+            None => match create::number(object, vm)? {
+                Some(number) => (2, number.dtype(default)),
+                None => {
+                    let got = object.class().name().to_string();
+                    return Err(vm.new_type_error(format!("result_type(): argument must be Tensor or Number, not {got}")));
+                }
+            },
+        };
+        common[priority] = Some(common[priority].map_or(dtype, |known| known.promote(dtype)));
+    }
+    let combined = common.into_iter().flatten().reduce(|high, low| if low.category() > high.category() { low } else { high });
+    Ok(state.dtype_object(combined.unwrap_or(default)))
 }
 
 fn set_default_dtype(state: &TorchState, dtype: &PyObjectRef, vm: &VirtualMachine) -> PyResult<()> {

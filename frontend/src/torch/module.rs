@@ -6,6 +6,7 @@ use super::{
     constants::{PyDType, PyDevice, PyFloatInfo, PyIntInfo, PyLayout, PyMemoryFormat},
     create, generator, methods, modes, near,
     state::{StateHandle, TorchState},
+    storage::PyStorage,
     variable::Variable,
 };
 use crate::watch::{ModuleBase, WatchedDict};
@@ -43,6 +44,7 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     let set = |name: &'static str, value: PyObjectRef| module.set_attr(vm.ctx.intern_str(name), value, vm);
     set("_state", StateHandle(Rc::clone(&state)).into_ref(&vm.ctx).into())?;
     set("Tensor", Variable::static_type().to_owned().into())?;
+    set("UntypedStorage", PyStorage::static_type().to_owned().into())?;
     set("Size", state.size_type().clone().into())?;
     set("ModuleBase", ModuleBase::static_type().to_owned().into())?;
     set("WatchedDict", WatchedDict::static_type().to_owned().into())?;
@@ -69,6 +71,7 @@ fn make_classes() {
         StateHandle::make_static_type(),
         GradientNode::make_static_type(),
         generator::PyGenerator::make_static_type(),
+        PyStorage::make_static_type(),
     );
     let _ = (
         PyDType::make_static_type(),

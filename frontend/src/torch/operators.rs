@@ -18,24 +18,37 @@ use taipan_ir::bind::Operand;
 
 type Operands = Operand<PyRef<Variable>>;
 
+/// What `number op tensor` is made of.
+#[derive(Clone, Copy)]
+enum Reflected {
+    /// The same op with its arguments as they stand.
+    Same,
+    /// Another op, tensor first.
+    Swapped(&'static str),
+    /// The reciprocal of the tensor times the number.
+    Reciprocal,
+    /// The same op, the number made a tensor.
+    AsTensor,
+}
+
 /// The number protocol of `torch.Tensor`.
 pub(super) static NUMBER: PyNumberMethods = PyNumberMethods {
-    add: Some(|left, right, vm| binary("add", "add", left, right, vm)),
-    subtract: Some(|left, right, vm| binary("sub", "rsub", left, right, vm)),
-    multiply: Some(|left, right, vm| binary("mul", "mul", left, right, vm)),
-    true_divide: Some(|left, right, vm| binary("div", "reciprocal", left, right, vm)),
-    floor_divide: Some(|left, right, vm| binary("floor_divide", "", left, right, vm)),
-    remainder: Some(|left, right, vm| binary("remainder", "", left, right, vm)),
+    add: Some(|left, right, vm| binary("add", Reflected::Swapped("add"), left, right, vm)),
+    subtract: Some(|left, right, vm| binary("sub", Reflected::Swapped("rsub"), left, right, vm)),
+    multiply: Some(|left, right, vm| binary("mul", Reflected::Swapped("mul"), left, right, vm)),
+    true_divide: Some(|left, right, vm| binary("div", Reflected::Reciprocal, left, right, vm)),
+    floor_divide: Some(|left, right, vm| binary("floor_divide", Reflected::AsTensor, left, right, vm)),
+    remainder: Some(|left, right, vm| binary("remainder", Reflected::Same, left, right, vm)),
     matrix_multiply: Some(|left, right, vm| tensors_only("matmul", left, right, vm)),
     power: Some(|left, right, modulus, vm| match vm.is_none(modulus) {
-        true => binary("pow", "", left, right, vm),
+        true => binary("pow", Reflected::Same, left, right, vm),
         false => Ok(vm.ctx.not_implemented()),
     }),
-    and: Some(|left, right, vm| binary("bitwise_and", "bitwise_and", left, right, vm)),
-    or: Some(|left, right, vm| binary("bitwise_or", "bitwise_or", left, right, vm)),
-    xor: Some(|left, right, vm| binary("bitwise_xor", "bitwise_xor", left, right, vm)),
-    lshift: Some(|left, right, vm| binary("bitwise_left_shift", "", left, right, vm)),
-    rshift: Some(|left, right, vm| binary("bitwise_right_shift", "", left, right, vm)),
+    and: Some(|left, right, vm| binary("bitwise_and", Reflected::Swapped("bitwise_and"), left, right, vm)),
+    or: Some(|left, right, vm| binary("bitwise_or", Reflected::Swapped("bitwise_or"), left, right, vm)),
+    xor: Some(|left, right, vm| binary("bitwise_xor", Reflected::Swapped("bitwise_xor"), left, right, vm)),
+    lshift: Some(|left, right, vm| binary("bitwise_left_shift", Reflected::AsTensor, left, right, vm)),
+    rshift: Some(|left, right, vm| binary("bitwise_right_shift", Reflected::AsTensor, left, right, vm)),
     negative: Some(|number, vm| unary("neg", number, vm)),
     absolute: Some(|number, vm| unary("abs", number, vm)),
     invert: Some(|number, vm| unary("bitwise_not", number, vm)),
@@ -77,9 +90,8 @@ fn state_of<'a>(operands: [&'a Operands; 2]) -> Option<&'a Rc<TorchState>> {
     })
 }
 
-/// `left op right`; `reflected` is the op for a number on the left. An empty name says that the number becomes a tensor first,
-/// and `reciprocal` stands for division.
-fn binary(name: &'static str, reflected: &'static str, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
+/// `left op right`, at least one of them a tensor.
+fn binary(name: &'static str, reflected: Reflected, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
     let (Some(left), Some(right)) = (arithmetic(left, vm)?, arithmetic(right, vm)?) else {
         return Ok(vm.ctx.not_implemented());
     };
@@ -90,24 +102,17 @@ fn binary(name: &'static str, reflected: &'static str, left: &PyObject, right: &
         return state.call_named(name, &[left, right], &[], vm);
     }
     match reflected {
-        "" => {
+        Reflected::Same => state.call_named(name, &[left, right], &[], vm),
+        Reflected::Swapped(name) => state.call_named(name, &[right, left], &[], vm),
+        Reflected::AsTensor => {
             let left = create::scalar_operand(&state, &left, &right, vm)?;
             state.call_named(name, &[left, right], &[], vm)
         }
-        "reciprocal" => {
+        Reflected::Reciprocal => {
             let inverse = state.call_named("reciprocal", &[right], &[], vm)?;
-            binary("mul", "mul", &inverse, &number_object(&left, vm), vm)
+            let inverse = create::expect_tensor(inverse, vm)?;
+            state.call_named("mul", &[Operand::Tensor(inverse), left], &[], vm)
         }
-        reflected => state.call_named(reflected, &[right, left], &[], vm),
-    }
-}
-
-fn number_object(operand: &Operands, vm: &VirtualMachine) -> PyObjectRef {
-    match operand {
-        Operand::Bool(value) => vm.ctx.new_bool(*value).into(),
-        Operand::Int(value) => vm.ctx.new_int(value.known().unwrap_or_default()).into(),
-        Operand::Float(value) => vm.ctx.new_float(*value).into(),
-        _ => vm.ctx.none(),
     }
 }
 
