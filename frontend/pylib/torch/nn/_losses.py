@@ -241,7 +241,7 @@ def poisson_nll_loss(input, target, log_input=True, full=False, size_average=Non
 
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Binary cross entropy of logits, averaged over classes."""
-    loss = -(target * _nn.log_sigmoid(input) + (1 - target) * _nn.log_sigmoid(-input))
+    loss = -(target * _nn.logsigmoid(input) + (1 - target) * _nn.logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
     return _reduce(loss.mean(-1), size_average, reduce, reduction)

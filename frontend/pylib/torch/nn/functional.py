@@ -116,21 +116,6 @@ def glu(input, dim=-1):
     return _nn.glu(input, dim)
 
 
-def logsigmoid(input):
-    """log(sigmoid(x))"""
-    return _nn.log_sigmoid(input)
-
-
-def tanhshrink(input):
-    """x - tanh(x)"""
-    return input - input.tanh()
-
-
-def softsign(input):
-    """x / (1 + |x|)"""
-    return input / (input.abs() + 1)
-
-
 def sigmoid(input):
     """1 / (1 + exp(-x))"""
     return input.sigmoid()

@@ -1,0 +1,55 @@
+"""`torch.ops`: operators by namespace and name, as `torch.ops.aten.relu.default`."""
+
+from torch import _C
+
+
+class OpOverloadPacket:
+    """An operator; each overload, such as `default`, is the operator itself, which picks by its arguments."""
+
+    def __init__(self, namespace, name, function):
+        self._namespace = namespace
+        self.__name__ = name
+        self.__module__ = "torch._ops." + namespace
+        self._function = function
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, overload):
+        if overload[:1] == "_":
+            raise AttributeError(overload)
+        return self
+
+    def __repr__(self):
+        return f"<OpOverloadPacket(op='{self._namespace}.{self.__name__}')>"
+
+
+class _Namespace:
+    def __init__(self, name):
+        self.name = name
+
+    def __getattr__(self, name):
+        function = None
+        for place in (_C, _C._nn, _C.Tensor):
+            function = place.__dict__.get(name)
+            if function is not None:
+                break
+        if function is None or self.name != "aten":
+            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
+        packet = OpOverloadPacket(self.name, name, function)
+        self.__dict__[name] = packet
+        return packet
+
+
+class _Ops:
+    """All namespaces."""
+
+    def __getattr__(self, name):
+        if name[:2] == "__":
+            raise AttributeError(name)
+        namespace = _Namespace(name)
+        self.__dict__[name] = namespace
+        return namespace
+
+
+ops = _Ops()

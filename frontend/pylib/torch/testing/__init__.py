@@ -1,0 +1,3 @@
+"""`torch.testing`: comparing results."""
+
+from torch.testing._comparison import assert_allclose, assert_close

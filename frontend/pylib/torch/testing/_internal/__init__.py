@@ -1,0 +1,1 @@
+"""Parts of `torch.testing` that PyTorch's own tests use."""
