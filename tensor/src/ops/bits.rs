@@ -1,7 +1,6 @@
 //! Operations on the bits of integers.
 
 use super::{
-    args,
     arithmetic::x,
     define::{ALL, pointwise, samples},
     rules,
@@ -45,12 +44,10 @@ pub static OPS: &[Op] = &[
 fn integers(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let common = promote::result_type(args, cx.default_float);
     if common.is_float() {
-        let name = if args.len() == 1 { "bitwise_not_cpu" } else { "bitwise_cpu" };
-        let dtype = args::tensor(args, 0)?.dtype;
-        return Err(OpError::runtime(format!(
-            "\"{name}\" not implemented for '{}'",
-            if dtype.is_float() { dtype } else { common }.scalar_name()
-        )));
+        if args.len() == 1 {
+            return Err(OpError::type_error("~ (operator.invert) is only implemented on integer and Boolean-type tensors"));
+        }
+        return Err(OpError::not_implemented(format!("\"bitwise_cpu\" not implemented for '{}'", common.scalar_name())));
     }
     rules::common(cx, args)
 }

@@ -10,11 +10,29 @@ pub mod arithmetic;
 pub mod bits;
 pub mod compare;
 pub mod copy;
+pub mod create;
+pub mod index;
+pub mod join;
+pub mod matmul;
+pub mod reduce;
 pub mod unary;
 pub mod view;
 
 use taipan_ir::Op;
 
 /// The op blocks, by family.
-pub static TABLES: &[&[Op]] =
-    &[arithmetic::OPS, unary::OPS, compare::OPS, bits::OPS, activation::OPS, view::OPS, copy::OPS, copy::CONVERSIONS];
+pub static TABLES: &[&[Op]] = &[
+    arithmetic::OPS,
+    unary::OPS,
+    compare::OPS,
+    bits::OPS,
+    activation::OPS,
+    view::OPS,
+    copy::OPS,
+    copy::CONVERSIONS,
+    create::OPS,
+    reduce::OPS,
+    matmul::OPS,
+    join::OPS,
+    index::OPS,
+];
