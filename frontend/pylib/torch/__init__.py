@@ -48,10 +48,7 @@ def __getattr__(name):
         value = getattr(_load(home), name)
         globals()[name] = value
         return value
-    if name[:2] == "__":
-        raise AttributeError(f"module 'torch' has no attribute '{name}'")
-    # The native module words the error: it knows every op and names what is near.
-    return getattr(_C, name)
+    raise _C._missing("torch", name, [*globals(), *_PARTS, *_NAMES])
 
 
 def _load(path):

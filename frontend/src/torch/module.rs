@@ -59,6 +59,7 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     methods::install(class, vm);
     install_ops(module, &state, vm)?;
     near::install(module, vm)?;
+    near::install_function(module, vm)?;
     set("_compiler", compiler_module(vm)?)
 }
 

@@ -1,8 +1,8 @@
 //! Unknown names of `torch`: the error says which, and what is near it.
 
 use rustpython_vm::{
-    AsObject, Py, PyResult, VirtualMachine,
-    builtins::{PyModule, PyStr, PyUtf8StrRef},
+    AsObject, Py, PyObjectRef, PyResult, VirtualMachine,
+    builtins::{PyBaseExceptionRef, PyModule, PyStr, PyUtf8StrRef},
 };
 
 /// At most this many names are offered.
@@ -17,23 +17,38 @@ pub(super) fn install(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()
     // The function lives in the module, so it must not keep it alive.
     let weak = module.as_object().downgrade(None, vm)?;
     let missing = move |name: PyUtf8StrRef, vm: &VirtualMachine| -> PyResult {
-        let mut text = format!("module '{shown}' has no attribute '{name}'");
-        // The import system asks every module for names such as `__path__`.
-        if name.as_str().starts_with("__") {
-            return Err(vm.new_attribute_error(text));
-        }
-        let module = weak.upgrade().and_then(|module| module.dict());
-        let known: Vec<String> = match module {
+        // The import system asks every module for names such as `__path__`, so these must be cheap to deny.
+        let names = weak.upgrade().and_then(|module| module.dict()).filter(|_| !name.as_str().starts_with("__"));
+        let known: Vec<String> = match names {
             Some(names) => vm.extract_elements_with(names.as_object(), |key| Ok(key.str(vm)?.to_string()))?,
             None => Vec::new(),
         };
-        let near = nearest(name.as_str(), &known);
-        if !near.is_empty() {
-            text.push_str(&format!("; near it are: {}", near.join(", ")));
-        }
-        Err(vm.new_attribute_error(text))
+        Err(unknown(&shown, name.as_str(), &known, vm))
     };
     module.set_attr("__getattr__", vm.new_function("__getattr__", missing), vm)
+}
+
+/// Gives `torch._C` the function `_missing(module, name, names)`, which makes the same error for modules written in Python.
+pub(super) fn install_function(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
+    let missing = |shown: PyUtf8StrRef, name: PyUtf8StrRef, names: PyObjectRef, vm: &VirtualMachine| -> PyResult<PyBaseExceptionRef> {
+        let known = if name.as_str().starts_with("__") {
+            Vec::new()
+        } else {
+            vm.extract_elements_with(&names, |key| Ok(key.str(vm)?.to_string()))?
+        };
+        Ok(unknown(shown.as_str(), name.as_str(), &known, vm))
+    };
+    module.set_attr("_missing", vm.new_function("_missing", missing), vm)
+}
+
+/// The error for a name that a module doesn't have.
+fn unknown(shown: &str, name: &str, known: &[String], vm: &VirtualMachine) -> PyBaseExceptionRef {
+    let mut text = format!("module '{shown}' has no attribute '{name}'");
+    let near = nearest(name, known);
+    if !near.is_empty() {
+        text.push_str(&format!("; near it are: {}", near.join(", ")));
+    }
+    vm.new_attribute_error(text)
 }
 
 /// The names that a typing mistake could have turned into `name`, the nearest first.

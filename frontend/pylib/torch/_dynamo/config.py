@@ -116,8 +116,12 @@ class Config:
         attributes["__file__"] = __file__ if "__file__" in globals() else None
         attributes["__spec__"] = __spec__
         attributes["__path__"] = []
+        # Names that were deleted: `unittest.mock` deletes what it patched, and sets it again if it is gone then.
+        attributes["_deleted"] = set()
 
     def __getattr__(self, name):
+        if name in self._deleted:
+            raise AttributeError(f"torch._dynamo.config.{name} does not exist")
         try:
             return _compiler.settings_get(name)
         except (AttributeError, KeyError, ValueError):
@@ -127,6 +131,7 @@ class Config:
         raise AttributeError(f"torch._dynamo.config.{name} does not exist")
 
     def __setattr__(self, name, value):
+        self._deleted.discard(name)
         try:
             _compiler.settings_set(name, value)
             return
@@ -137,7 +142,8 @@ class Config:
         _KEPT[name] = value
 
     def __delattr__(self, name):
-        raise AttributeError(f"torch._dynamo.config.{name} can't be deleted")
+        getattr(self, name)
+        self._deleted.add(name)
 
     def __dir__(self):
         return sorted(_KEPT)

@@ -1,5 +1,6 @@
 """`torch.nn`: modules, parameters, functions."""
 
+from torch import _C
 from torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from torch.nn import functional, init, modules, parameter
 from torch.nn.modules import *
@@ -10,4 +11,4 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("torch.nn." + name)
-    raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
+    raise _C._missing("torch.nn", name, list(globals()))

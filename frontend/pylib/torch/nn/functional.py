@@ -444,3 +444,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     image = flat.reshape(batch, channels, height, width)
     image = image[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
     return image if batched else image.squeeze(0)
+
+
+def __getattr__(name):
+    raise _C._missing("torch.nn.functional", name, list(globals()))
