@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
-use taipan_frontend::vm::{HostBuilder, Policy, Script, ScriptError, guarded, load, spawn_engine_thread};
+use taipan_frontend::{
+    torch,
+    vm::{HostBuilder, Policy, Script, ScriptError, guarded, load, spawn_engine_thread},
+};
 
 fn run_with(policy: Policy, path: &str, text: &str) -> (Result<i32, ScriptError>, String) {
     running::run(policy, Script::main(path, text))
@@ -262,6 +265,22 @@ fn modules_are_loaded_by_name_and_panics_stop_at_the_boundary() {
             assert!(text.message.contains("boom") && text.message.contains("a test"));
         });
         assert_eq!(host.run(&Script::main("user.py", "import model\nassert model.scale == 3")).ok(), Some(0));
+    })
+    .expect("a thread")
+    .join()
+    .expect("no panic");
+}
+
+#[test]
+fn a_thread_may_host_one_vm_after_another() {
+    spawn_engine_thread("test", || {
+        for turn in 0..3 {
+            let host = HostBuilder::new(Policy::imports_only(".")).native_module(torch::definition).build().expect("the host starts");
+            let text = "import torch\nx = torch.tensor([1.0, 2.0]) + 1\nassert x.tolist() == [2.0, 3.0], x\nassert x.relu()[1] == 3\n";
+            let ended = host.run(&Script::main(format!("turn{turn}.py"), text));
+            assert_eq!(ended.expect("no exception"), 0);
+            host.finish();
+        }
     })
     .expect("a thread")
     .join()

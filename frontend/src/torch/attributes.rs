@@ -88,7 +88,9 @@ impl Representable for GradientNode {
 }
 
 pub(super) fn shape(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
-    zelf.with_data(|data| zelf.state().size_object(data.sizes(), vm))
+    // Making Python objects may run finalizers, so the data isn't borrowed meanwhile.
+    let data = zelf.data();
+    zelf.state().size_object(data.sizes(), vm)
 }
 
 fn set_requires_grad(zelf: PyRef<Variable>, value: PySetterValue<bool>, vm: &VirtualMachine) -> PyResult<()> {

@@ -116,7 +116,8 @@ fn size(zelf: PyRef<Variable>, dim: OptionalArg<Option<i64>>, vm: &VirtualMachin
 fn stride(zelf: PyRef<Variable>, dim: OptionalArg<Option<i64>>, vm: &VirtualMachine) -> PyResult {
     match dim.flatten() {
         None => {
-            let strides = zelf.with_data(|data| data.strides().iter().map(|stride| vm.ctx.new_int(*stride).into()).collect());
+            let data = zelf.data();
+            let strides = data.strides().iter().map(|stride| vm.ctx.new_int(*stride).into()).collect();
             Ok(vm.ctx.new_tuple(strides).into())
         }
         Some(dim) => {

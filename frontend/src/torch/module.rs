@@ -39,7 +39,6 @@ mod native {
 
 fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     make_classes();
-    crate::watch::install(vm)?;
     let state = TorchState::new(vm)?;
     let set = |name: &'static str, value: PyObjectRef| module.set_attr(vm.ctx.intern_str(name), value, vm);
     set("_state", StateHandle(Rc::clone(&state)).into_ref(&vm.ctx).into())?;
