@@ -257,7 +257,7 @@ impl TorchState {
             }
         }
         if let Some(out) = &bound.out {
-            return self.write_out(out, results.into_iter().map(Computed::data).collect(), recorded, vm);
+            return self.write_out(entry.schema.base, out, results.into_iter().map(Computed::data).collect(), recorded, vm);
         }
         let mut objects = Vec::with_capacity(results.len());
         for (index, result) in results.into_iter().enumerate() {
@@ -314,7 +314,14 @@ impl TorchState {
     }
 
     /// Puts results into the tensors given as `out=`.
-    fn write_out(self: &Rc<Self>, out: &Operand<PyRef<Variable>>, results: Vec<Tensor>, recorded: bool, vm: &VirtualMachine) -> PyResult {
+    fn write_out(
+        self: &Rc<Self>,
+        name: &str,
+        out: &Operand<PyRef<Variable>>,
+        results: Vec<Tensor>,
+        recorded: bool,
+        vm: &VirtualMachine,
+    ) -> PyResult {
         if recorded {
             return Err(
                 vm.new_runtime_error("out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
@@ -330,7 +337,7 @@ impl TorchState {
                 })
                 .collect(),
             other => {
-                return Err(vm.new_type_error(format!("argument 'out' must be Tensor, not {}", other.type_name())));
+                return Err(vm.new_type_error(format!("{name}(): argument 'out' must be Tensor, not {}", other.type_name())));
             }
         };
         if targets.len() != results.len() {

@@ -18,9 +18,9 @@ use taipan_tensor::Tensor;
 /// Nesting beyond this is no tensor.
 const MOST_DIMS: usize = 128;
 
-/// `torch.tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)`.
-pub(super) fn tensor(state: &Rc<TorchState>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
-    let given = Given::parse("tensor", args, 1, vm)?;
+/// `torch.tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)`, called under `name`.
+pub(super) fn tensor(name: &str, state: &Rc<TorchState>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    let given = Given::parse(name, args, 1, vm)?;
     let data = match given.data.downcast_ref::<Variable>() {
         Some(variable) => converted(state, &variable.data(), given.dtype, true, vm)?,
         None => from_python(state, &given.data, given.dtype, vm)?,
@@ -75,8 +75,8 @@ impl Given {
                 "data" if data.is_none() => data = Some(value),
                 "dtype" if dtype.is_none() => dtype = Some(value),
                 "device" if device.is_none() => device = Some(value),
-                "requires_grad" if name == "tensor" => requires_grad = value.try_to_bool(vm)?,
-                "pin_memory" if name == "tensor" => {}
+                "requires_grad" if most_positional == 1 => requires_grad = value.try_to_bool(vm)?,
+                "pin_memory" if most_positional == 1 => {}
                 other => return Err(vm.new_type_error(format!("{name}() got an unexpected keyword argument '{other}'"))),
             }
         }

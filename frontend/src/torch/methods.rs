@@ -257,7 +257,7 @@ fn new_tensor(zelf: PyRef<Variable>, mut args: FuncArgs, vm: &VirtualMachine) ->
         let dtype = zelf.state().dtype_object(zelf.with_data(|data| data.dtype()));
         args.kwargs.insert("dtype".into(), dtype);
     }
-    create::tensor(zelf.state(), args, vm)
+    create::tensor("new_tensor", zelf.state(), args, vm)
 }
 
 /// A tensor of one element formats like the number it holds.

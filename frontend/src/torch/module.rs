@@ -153,7 +153,7 @@ fn install_functions(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &Virtual
     }
     let (for_tensor, for_as_tensor) = (Rc::clone(state), Rc::clone(state));
     functions! {
-        "tensor": move |args: FuncArgs, vm: &VirtualMachine| create::tensor(&for_tensor, args, vm),
+        "tensor": move |args: FuncArgs, vm: &VirtualMachine| create::tensor("tensor", &for_tensor, args, vm),
         "as_tensor": move |args: FuncArgs, vm: &VirtualMachine| create::as_tensor(&for_as_tensor, args, vm),
         "is_tensor": |object: PyObjectRef| object.downcastable::<Variable>(),
         "is_floating_point": |tensor: PyRef<Variable>| tensor.with_data(|data| data.dtype().is_float()),
