@@ -12,8 +12,6 @@ use taipan_ir::{Dim, bind::Operand};
 
 /// Puts the attributes into the class.
 pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
-    // Not in the class's own name, where error texts would repeat it.
-    class.set_attr(vm.ctx.intern_str("__module__"), vm.ctx.new_str("torch").into());
     macro_rules! readonly {
         ($($name:literal: $get:expr,)*) => {
             $(class.set_attr(vm.ctx.intern_str($name), vm.ctx.new_readonly_getset($name, class, $get).into());)*
@@ -38,6 +36,7 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "grad_fn": |zelf: PyRef<Variable>, vm: &VirtualMachine| {
             zelf.origin().map(|origin| GradientNode(origin).into_ref(&vm.ctx))
         },
+        "_base": |zelf: PyRef<Variable>| zelf.base(),
         "retains_grad": |_zelf: PyRef<Variable>| false,
         "output_nr": |_zelf: PyRef<Variable>| 0,
         "_version": |zelf: PyRef<Variable>| zelf.with_data(|data| data.storage().version()),

@@ -14,7 +14,7 @@ use rustpython_vm::{
     pyclass,
     types::{Callable, GetDescriptor, Representable},
 };
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 use taipan_ir::{
     Arg, Meaning, OpError, Val,
     bind::{Bound, CallForm, Operand, bind},
@@ -296,8 +296,17 @@ impl TorchState {
             Computed::Argument(variable) => return variable.into(),
             Computed::New(data) => data,
         };
+        let viewed = alias.and_then(|alias| entry.schema.params.iter().position(|param| param.alias == Some(alias)));
         let origin = (recorded && data.dtype().is_float()).then_some(Origin(entry.op));
-        self.wrap_recorded(data, origin, vm).into()
+        let object = self.wrap_recorded(data, origin, vm);
+        // A view for autograd: `detach` makes none.
+        if let Some(Arg::Tensor(source)) = viewed.and_then(|position| args.get(position))
+            && entry.op.0.differentiable
+            && object.with_data(|own| source.with_data(|data| Arc::ptr_eq(own.storage(), data.storage())))
+        {
+            object.set_view_of(source);
+        }
+        object.into()
     }
 
     fn pack(&self, entry: &Entry, mut objects: Vec<PyObjectRef>, vm: &VirtualMachine) -> PyResult {

@@ -44,7 +44,7 @@ pub(super) fn set(zelf: &Py<Variable>, key: &PyObject, value: Option<PyObjectRef
             state.call_named("index_put_", &[Operand::Tensor(view.clone()), indices, Operand::Tensor(value.clone())], &[], vm)?;
         }
         None => {
-            let value = without_leading_ones(&value, rank, vm)?;
+            let value = fitted(&value, &view, rank, vm)?;
             state.call_named("copy_", &[Operand::Tensor(view.clone()), Operand::Tensor(value)], &[], vm)?;
         }
     }
@@ -136,10 +136,13 @@ fn slice_bound(bound: &PyObject, vm: &VirtualMachine) -> PyResult<Dim> {
 
 fn tensor_item(variable: &Py<Variable>, vm: &VirtualMachine) -> PyResult<Item<PyRef<Variable>>> {
     let (dtype, rank) = variable.with_data(|data| (data.dtype(), data.rank()));
-    if rank == 0 && !dtype.is_float() && !matches!(dtype, DType::Bool | DType::U8) {
-        // A single integer is an index like any other.
+    if rank == 0 && !dtype.is_float() {
+        // A single integer, or flag, is an index like any other.
         let number = variable.data().item().map_err(|error| raise(error, vm))?;
-        return Ok(Item::Int(Dim::Is(number.as_i64())));
+        return Ok(match dtype {
+            DType::Bool | DType::U8 => Item::Bool(number.truth()),
+            _ => Item::Int(Dim::Is(number.as_i64())),
+        });
     }
     Ok(Item::Tensor { value: variable.to_owned(), dtype, rank })
 }
@@ -200,12 +203,18 @@ fn assigned(zelf: &Py<Variable>, value: &PyObject, vm: &VirtualMachine) -> PyRes
     }
 }
 
-/// The value without the leading dims of size one that it has beyond `rank`.
-fn without_leading_ones(value: &PyRef<Variable>, rank: usize, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+/// The value with the sizes of the view: leading dims of size one beyond `rank` go, and what is left is expanded.
+fn fitted(value: &PyRef<Variable>, view: &PyRef<Variable>, rank: usize, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
     let mut value = value.clone();
     while value.with_data(|data| data.rank() > rank && data.sizes()[0] == 1) {
         let operands = [Operand::Tensor(value.clone()), Operand::Int(Dim::Is(0)), Operand::Int(Dim::Is(0))];
         value = create::expect_tensor(value.state().call_named("select", &operands, &[], vm)?, vm)?;
     }
-    Ok(value)
+    let (from, to) = (value.data(), view.data());
+    if from.sizes() == to.sizes() {
+        return Ok(value);
+    }
+    let sizes = to.sizes().iter().map(|size| Operand::Int(Dim::Is(*size))).collect();
+    let operands = [Operand::Tensor(value.clone()), Operand::List(sizes, true)];
+    create::expect_tensor(value.state().call_named("expand", &operands, &[], vm)?, vm)
 }

@@ -15,7 +15,7 @@ pub enum Item<T> {
     Ellipsis,
     /// `True` or `False`.
     Bool(bool),
-    /// A tensor of more than zero dims, or of no dims and a bool.
+    /// A tensor of at least one dim. One without dims is an integer or a flag; its user looks at its value.
     Tensor {
         /// The tensor.
         value: T,
@@ -140,13 +140,10 @@ impl<T: Clone> Plan<T> {
             }
             Item::Tensor { value, dtype, rank } => {
                 let mask = matches!(dtype, DType::Bool | DType::U8);
-                if *rank == 0 && mask {
-                    self.unsqueeze();
-                }
                 if !mask && dtype.is_float() {
                     return Err(OpError::index("tensors used as indices must be long, int, byte or bool tensors"));
                 }
-                self.index(Index::Tensor(value.clone()), if mask { (*rank).max(1) } else { 1 });
+                self.index(Index::Tensor(value.clone()), if mask { *rank } else { 1 });
             }
         }
         Ok(())

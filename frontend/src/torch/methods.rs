@@ -12,7 +12,7 @@ use super::{
 };
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine,
-    builtins::{PyDict, PyStaticMethod, PyStr, PyType, PyTypeRef},
+    builtins::{PyDict, PyInt, PyStaticMethod, PyStr, PyType, PyTypeRef},
     function::{FuncArgs, OptionalArg},
 };
 use taipan_ir::{DType, MemoryFormat, bind::Operand};
@@ -57,6 +57,8 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "__array__": no_numpy,
         "type": convert_type,
         "set_": |zelf: PyRef<Variable>, source: PyRef<Variable>| { zelf.set_data(source.data()); zelf },
+        "resize_": resize_in_place,
+        "_is_view": |zelf: PyRef<Variable>| zelf.base().is_some(),
         "untyped_storage": PyStorage::of,
         "as_subclass": as_subclass,
         "new_tensor": new_tensor,
@@ -200,8 +202,38 @@ fn no_device(_zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> Py
     Err(vm.new_runtime_error("the device 'cuda' is not available: this engine has only 'cpu'"))
 }
 
-fn no_numpy(_zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult {
-    Err(vm.new_runtime_error("Numpy is not available"))
+fn no_numpy(zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    Err(vm.new_runtime_error(match zelf.requires_grad() {
+        true => "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+        false => "Numpy is not available",
+    }))
+}
+
+/// `x.resize_(sizes)`: other sizes over the same storage, which grows where it must; elements added are zero.
+fn resize_in_place(zelf: PyRef<Variable>, args: FuncArgs, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    if zelf.requires_grad() {
+        return Err(vm.new_runtime_error("cannot resize variables that require grad"));
+    }
+    let sizes: Vec<i64> = match args.args.as_slice() {
+        [one] if !one.downcastable::<PyInt>() => vm.extract_elements_with(one, |size| size.try_to_value(vm))?,
+        several => several.iter().map(|size| size.try_to_value(vm)).collect::<PyResult<_>>()?,
+    };
+    if sizes.iter().any(|size| *size < 0) {
+        return Err(vm.new_runtime_error(format!("Trying to resize a tensor to negative sizes {sizes:?}")));
+    }
+    let data = zelf.data();
+    let strides = taipan_tensor::layout::row_major(&sizes);
+    let elements = sizes.iter().try_fold(1_i64, |count, size| count.checked_mul(*size)).unwrap_or(i64::MAX);
+    let needed = elements
+        .checked_add(data.offset())
+        .and_then(|elements| elements.checked_mul(data.dtype().size() as i64))
+        .and_then(|bytes| usize::try_from(bytes).ok())
+        .ok_or_else(|| vm.new_runtime_error("numel: integer multiplication overflow"))?;
+    if needed > data.storage().nbytes() {
+        data.storage().resize(needed);
+    }
+    zelf.set_data(data.with_layout(data.dtype(), &sizes, &strides, data.offset()));
+    Ok(zelf)
 }
 
 /// `x.type()`: the name of the tensor's type, or the tensor in another.
@@ -262,7 +294,7 @@ fn new_tensor(zelf: PyRef<Variable>, mut args: FuncArgs, vm: &VirtualMachine) ->
 
 /// A tensor of one element formats like the number it holds.
 fn format_text(zelf: PyRef<Variable>, spec: PyRef<PyStr>, vm: &VirtualMachine) -> PyResult {
-    if zelf.with_data(|data| data.rank()) == 0 && zelf.class().is(Variable::class(&vm.ctx)) {
+    if zelf.with_data(|data| data.rank()) == 0 && zelf.class().is(zelf.state().tensor_type()) {
         let number = item(&zelf, vm)?;
         return vm.call_method(&number, "__format__", (spec,));
     }

@@ -16,7 +16,6 @@ use rustpython_vm::{
     class::{PyClassImpl, StaticType},
     function::FuncArgs,
     import,
-    types::PyTypeFlags,
 };
 use std::rc::Rc;
 use taipan_ir::op::Forms;
@@ -42,7 +41,8 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     let state = TorchState::new(vm)?;
     let set = |name: &'static str, value: PyObjectRef| module.set_attr(vm.ctx.intern_str(name), value, vm);
     set("_state", StateHandle(Rc::clone(&state)).into_ref(&vm.ctx).into())?;
-    set("Tensor", Variable::static_type().to_owned().into())?;
+    set("TensorBase", Variable::static_type().to_owned().into())?;
+    set("Tensor", state.tensor_type().clone().into())?;
     set("UntypedStorage", PyStorage::static_type().to_owned().into())?;
     set("Size", state.size_type().clone().into())?;
     set("ModuleBase", ModuleBase::static_type().to_owned().into())?;
@@ -81,8 +81,6 @@ fn make_classes() {
         PyLayout::make_static_type(),
         PyMemoryFormat::make_static_type(),
     );
-    // Scripts patch methods of Tensor.
-    Variable::static_type().slots().flags.remove_masked(PyTypeFlags::from_slice(&[PyTypeFlags::IMMUTABLETYPE]));
 }
 
 /// The places where ops are found: form, attribute of `torch._C` (none: the module itself), name that functions show.

@@ -165,7 +165,7 @@ pub(super) fn contains(zelf: &Py<Variable>, item: &PyObject, vm: &VirtualMachine
     let Some(item) = arithmetic(item, vm)? else {
         return Err(vm.new_runtime_error(format!(
             "Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.",
-            item.class().name()
+            item.class().as_object().repr(vm)?
         )));
     };
     let state = zelf.state();

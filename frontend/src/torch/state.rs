@@ -26,6 +26,7 @@ pub struct TorchState {
     grad_enabled: Cell<bool>,
     inference_mode: Cell<bool>,
     constants: Constants,
+    tensor_type: PyTypeRef,
     size_type: PyTypeRef,
     make_result_type: PyObjectRef,
     result_types: RefCell<HashMap<&'static str, PyTypeRef>>,
@@ -42,6 +43,7 @@ impl TorchState {
             grad_enabled: Cell::new(true),
             inference_mode: Cell::new(false),
             constants: Constants::new(&vm.ctx),
+            tensor_type: Variable::make_tensor_type(vm)?,
             size_type,
             make_result_type: helpers.get_attr("result_type", vm)?,
             result_types: RefCell::default(),
@@ -96,14 +98,23 @@ impl TorchState {
 
     /// A plain `torch.Tensor` object over `data`.
     pub fn wrap(self: &Rc<Self>, data: Tensor, vm: &VirtualMachine) -> PyRef<Variable> {
-        Variable::new(data, Rc::clone(self)).into_ref(&vm.ctx)
+        self.object(Variable::new(data, Rc::clone(self)), vm)
     }
 
     /// A tensor object as the result of a recorded op.
     pub(super) fn wrap_recorded(self: &Rc<Self>, data: Tensor, origin: Option<Origin>, vm: &VirtualMachine) -> PyRef<Variable> {
         let variable = Variable::new(data, Rc::clone(self));
         variable.record(origin);
-        variable.into_ref(&vm.ctx)
+        self.object(variable, vm)
+    }
+
+    fn object(&self, variable: Variable, vm: &VirtualMachine) -> PyRef<Variable> {
+        PyRef::new_ref(variable, self.tensor_type.clone(), Some(vm.ctx.new_dict()))
+    }
+
+    /// The class `torch.Tensor`.
+    pub fn tensor_type(&self) -> &PyTypeRef {
+        &self.tensor_type
     }
 
     /// The object `torch.float32`, and so on.

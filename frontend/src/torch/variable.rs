@@ -1,4 +1,7 @@
-//! `torch.Tensor`: a Python object around a data tensor, with what belongs to the object and not to the data.
+//! A Python object around a data tensor, with what belongs to the object and not to the data.
+//!
+//! Its native class is `torch._C.TensorBase`, which has all the methods. `torch.Tensor` is a subclass that belongs to one VM, as
+//! scripts patch it.
 //!
 //! Identity, gradient state, attributes and subclass live here; storage, layout and dtype in `taipan_tensor::Tensor`, which
 //! `x.data = y` may swap.
@@ -7,6 +10,7 @@ use super::{operators, state::TorchState};
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyPayload, PyRef, PyResult, Traverse, VirtualMachine, atomic_func,
     builtins::{PyType, PyTypeRef},
+    class::PyClassImpl,
     common::{hash::PyHash, lock::PyMutex},
     function::{Either, FuncArgs, PyComparisonValue},
     protocol::{PyMappingMethods, PyNumberMethods, PySequenceMethods},
@@ -21,8 +25,8 @@ use std::{
 use taipan_ir::op::OpRef;
 use taipan_tensor::Tensor;
 
-/// A tensor object of Python.
-#[pyclass(module = false, name = "Tensor", traverse)]
+/// A tensor object of Python: the payload of `torch.Tensor` and of its subclasses.
+#[pyclass(module = "torch._C", name = "TensorBase", traverse)]
 #[derive(PyPayload)]
 pub struct Variable {
     #[pytraverse(skip)]
@@ -34,6 +38,8 @@ pub struct Variable {
     #[pytraverse(skip)]
     origin: Cell<Option<Origin>>,
     grad: PyMutex<Option<PyObjectRef>>,
+    /// The tensor whose memory it is a view of.
+    base: PyMutex<Option<PyObjectRef>>,
     #[pytraverse(skip)]
     state: Rc<TorchState>,
 }
@@ -58,8 +64,24 @@ impl Origin {
 }
 
 impl Variable {
+    /// The class `torch.Tensor` of one VM.
+    pub(super) fn make_tensor_type(vm: &VirtualMachine) -> PyResult<PyTypeRef> {
+        let names = vm.ctx.new_dict();
+        names.set_item("__module__", vm.ctx.new_str("torch").into(), vm)?;
+        let bases = vm.new_tuple((Variable::make_static_type(),));
+        let class = vm.ctx.types.type_type.as_object().call(("Tensor", bases, names), vm)?;
+        class.downcast().map_err(|_| vm.new_system_error("a class of tensors must be a type"))
+    }
+
     pub(super) fn new(data: Tensor, state: Rc<TorchState>) -> Self {
-        Self { data: RefCell::new(data), requires_grad: Cell::new(false), origin: Cell::new(None), grad: PyMutex::new(None), state }
+        Self {
+            data: RefCell::new(data),
+            requires_grad: Cell::new(false),
+            origin: Cell::new(None),
+            grad: PyMutex::new(None),
+            base: PyMutex::new(None),
+            state,
+        }
     }
 
     /// The data: shares its storage.
@@ -133,10 +155,30 @@ impl Variable {
         drop(old);
     }
 
+    /// The tensor whose memory it is a view of; that one is no view itself.
+    pub fn base(&self) -> Option<PyObjectRef> {
+        self.base.lock().clone()
+    }
+
+    /// Makes it a view of `source`, or of what that is a view of.
+    pub(super) fn set_view_of(&self, source: &PyRef<Variable>) {
+        let base = source.base().unwrap_or_else(|| source.clone().into());
+        let old = self.base.lock().replace(base);
+        drop(old);
+    }
+
     /// Whether PyTorch lets an op write into it under this gradient mode.
     pub(super) fn check_write_in_place(&self, grad_enabled: bool, vm: &VirtualMachine) -> PyResult<()> {
-        if grad_enabled && self.requires_grad() && self.is_leaf() {
+        if !grad_enabled {
+            return Ok(());
+        }
+        if self.requires_grad() && self.is_leaf() {
             return Err(vm.new_runtime_error("a leaf Variable that requires grad is being used in an in-place operation."));
+        }
+        let base = self.base();
+        let of_leaf = |base: &Py<Variable>| base.requires_grad() && base.is_leaf();
+        if base.as_deref().and_then(|base| base.downcast_ref()).is_some_and(of_leaf) {
+            return Err(vm.new_runtime_error("a view of a leaf Variable that requires grad is being used in an in-place operation."));
         }
         Ok(())
     }
