@@ -19,7 +19,7 @@ use taipan_ir::{
     Arg, Meaning, OpError, Val,
     bind::{Bound, CallForm, Operand, bind},
     op::{Entry, OpRef},
-    schema::Schema,
+    schema::{Kind, Schema},
 };
 use taipan_tensor::{Context, Tensor, registry, run::EagerEmitter};
 
@@ -30,6 +30,8 @@ pub struct OverloadSet {
     entries: Vec<&'static Entry>,
     /// Whether the ops make tensors from nothing, and so take `requires_grad=`.
     factory: bool,
+    /// Whether the functions take a number for the tensor on their left: `torch.mul(2, x)`.
+    numeric: bool,
 }
 
 impl OverloadSet {
@@ -37,7 +39,11 @@ impl OverloadSet {
     pub fn find(name: &'static str) -> Option<Self> {
         let entries: Vec<_> = registry().overloads(name).collect();
         let factory = entries.iter().any(|entry| entry.schema.position("requires_grad").is_some());
-        (!entries.is_empty()).then_some(Self { name, entries, factory })
+        let numeric = entries.iter().all(|entry| {
+            let mut kinds = entry.schema.params.iter().map(|param| param.kind);
+            matches!((kinds.next(), kinds.next()), (Some(Kind::Tensor), Some(Kind::TensorOrScalar)))
+        });
+        (!entries.is_empty()).then_some(Self { name, entries, factory, numeric })
     }
 
     /// The name that error texts show: the ops' base name.
@@ -205,6 +211,12 @@ impl TorchState {
         let mut positional = Vec::with_capacity(args.args.len());
         for object in &args.args {
             positional.push(operand(object, &mut own, vm)?);
+        }
+        if overloads.numeric
+            && form == CallForm::Function
+            && let [left, rest @ ..] = positional.as_mut_slice()
+        {
+            *left = create::scalar_operand(self, left, rest.first().unwrap_or(&Operand::None), vm)?;
         }
         let mut named = Vec::with_capacity(args.kwargs.len());
         let mut requires_grad = false;

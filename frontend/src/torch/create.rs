@@ -337,9 +337,8 @@ fn fits(number: Number, dtype: DType) -> bool {
     }
 }
 
-/// `torch.Tensor()`, `torch.Tensor(sizes…)`, `torch.Tensor(data)`: the data in the default dtype.
-pub(super) fn legacy_constructor(state: &Rc<TorchState>, args: &FuncArgs, vm: &VirtualMachine) -> PyResult<Tensor> {
-    let dtype = state.default_dtype();
+/// `torch.Tensor()`, `torch.Tensor(sizes…)`, `torch.Tensor(data)`: the data in this dtype.
+pub(super) fn legacy_constructor(state: &Rc<TorchState>, dtype: DType, args: &FuncArgs, vm: &VirtualMachine) -> PyResult<Tensor> {
     let [first, ..] = args.args.as_slice() else { return Ok(Tensor::zeros(dtype, &[0])) };
     if let Some(variable) = first.downcast_ref::<Variable>() {
         return Ok(variable.data());

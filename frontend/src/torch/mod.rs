@@ -11,6 +11,7 @@ mod create;
 mod generator;
 mod index;
 pub mod index_plan;
+mod legacy;
 mod methods;
 mod modes;
 mod module;

@@ -4,7 +4,7 @@ use super::{
     attributes::{self, GradientNode},
     call::{OpFunction, OpMethod, OverloadSet},
     constants::{PyDType, PyDevice, PyFloatInfo, PyIntInfo, PyLayout, PyMemoryFormat},
-    create, generator, methods, modes, near,
+    create, generator, legacy, methods, modes, near,
     state::{StateHandle, TorchState},
     storage::PyStorage,
     variable::Variable,
@@ -51,6 +51,7 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
         set(name, value)?;
     }
     generator::install(module, &state, vm)?;
+    legacy::install(module, &state, vm)?;
     modes::install(module, &state, vm)?;
     install_functions(module, &state, vm)?;
     let class = Variable::static_type();

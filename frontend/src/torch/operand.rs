@@ -3,6 +3,7 @@
 use super::{
     constants::{PyDType, PyDevice, PyLayout, PyMemoryFormat},
     generator::PyGenerator,
+    legacy::LegacyType,
     variable::Variable,
 };
 use rustpython_vm::{
@@ -67,6 +68,9 @@ fn constant<T>(object: &PyObject, vm: &VirtualMachine) -> Option<Operand<T>> {
     }
     if let Some(generator) = object.downcast_ref::<PyGenerator>() {
         return Some(Operand::Generator(generator.number()));
+    }
+    if let Some(class) = object.downcast_ref::<LegacyType>() {
+        return Some(Operand::DType(class.dtype()));
     }
     object.downcast_ref::<PyType>().and_then(|class| python_dtype(class, vm)).map(Operand::DType)
 }

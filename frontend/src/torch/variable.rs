@@ -196,7 +196,7 @@ impl Constructor for Variable {
 
     fn slot_new(class: PyTypeRef, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
         let state = super::state(vm)?;
-        let data = super::create::legacy_constructor(&state, &args, vm)?;
+        let data = super::create::legacy_constructor(&state, state.default_dtype(), &args, vm)?;
         Ok(Variable::new(data, state).into_ref_with_type(vm, class)?.into())
     }
 
