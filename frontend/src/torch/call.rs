@@ -2,6 +2,7 @@
 
 use super::{
     create,
+    execute::{Computed, execute},
     operand::{keyword, operand},
     state::{TorchState, raise},
     variable::{Origin, Variable},
@@ -16,12 +17,12 @@ use rustpython_vm::{
 };
 use std::{rc::Rc, sync::Arc};
 use taipan_ir::{
-    Arg, Meaning, OpError, Val,
+    Arg,
     bind::{Bound, CallForm, Operand, bind},
     op::{Entry, OpRef},
     schema::{Kind, Schema},
 };
-use taipan_tensor::{Context, Tensor, registry, run::EagerEmitter};
+use taipan_tensor::{Tensor, registry};
 
 /// All overloads that one name of `torch` stands for.
 #[derive(Debug)]
@@ -304,12 +305,12 @@ impl TorchState {
                 return target.clone().into();
             }
         }
-        let data = match result {
+        let (data, origin) = match result {
             Computed::Argument(variable) => return variable.into(),
-            Computed::New(data) => data,
+            Computed::New(data, origin) => (data, origin),
         };
         let viewed = alias.and_then(|alias| entry.schema.params.iter().position(|param| param.alias == Some(alias)));
-        let origin = (recorded && data.dtype().is_float()).then_some(Origin(entry.op));
+        let origin = (recorded && data.dtype().is_float()).then_some(origin);
         let object = self.wrap_recorded(data, origin, vm);
         // A view for autograd: `detach` makes none.
         if let Some(Arg::Tensor(source)) = viewed.and_then(|position| args.get(position))
@@ -397,43 +398,4 @@ impl TorchState {
 fn written_params(schema: &Schema) -> Vec<usize> {
     let writes = |alias: &Option<taipan_ir::schema::Alias>| alias.is_some_and(|alias| alias.write);
     schema.params.iter().enumerate().filter(|(_, param)| writes(&param.alias)).map(|(position, _)| position).collect()
-}
-
-/// A result of an op.
-enum Computed {
-    /// A tensor of its own.
-    New(Tensor),
-    /// An argument, handed through as it was: `contiguous`, `to`, `dropout` in evaluation.
-    Argument(PyRef<Variable>),
-}
-
-impl Computed {
-    fn data(self) -> Tensor {
-        match self {
-            Computed::New(data) => data,
-            Computed::Argument(variable) => variable.data(),
-        }
-    }
-}
-
-/// Runs an op. A composite's rule runs here, since only its values tell a result that *is* an argument from an equal view of it.
-fn execute(context: &mut Context, op: OpRef, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
-    let Meaning::Composite(rule) = op.0.meaning else {
-        let args: Vec<Arg<Tensor>> = args.iter().map(|arg| arg.map(|variable| variable.data())).collect();
-        return Ok(taipan_tensor::run(context, op, &args)?.into_iter().map(Computed::New).collect());
-    };
-    let mut emitter = EagerEmitter::new(context);
-    let mut given = Vec::new();
-    let mut enter = |variable: &PyRef<Variable>| {
-        let value = emitter.value(variable.data());
-        given.push((value, variable.clone()));
-        value
-    };
-    let args: Vec<Arg<Val>> = args.iter().map(|arg| arg.map(&mut enter)).collect();
-    let results = rule(&mut emitter, &args)?;
-    let computed = |value: &Val| match given.iter().find(|(own, _)| own == value) {
-        Some((_, variable)) => Computed::Argument(variable.clone()),
-        None => Computed::New(emitter.tensor(*value).clone()),
-    };
-    Ok(results.iter().map(computed).collect())
 }
