@@ -382,7 +382,7 @@ fn in_place_form(op: &'static Op) -> Result<&'static Op, SchemaError> {
     let text = format!("{}_{dot}{}(Tensor(a!) self{params}-> Tensor(a!)", schema.base, schema.overload);
     Ok(Box::leak(Box::new(Op {
         schema: Box::leak(text.into_boxed_str()),
-        forms: Forms::BOTH,
+        forms: if op.forms.has(Forms::METHOD) { Forms::BOTH } else { Forms::INTERNAL },
         facts: None,
         meaning: Meaning::Mutate { pure: schema.name(), writes: 0 },
         differentiable: op.differentiable,

@@ -48,6 +48,29 @@ pub trait Arithmetic: Element<Plain = Self> + Pod + PartialOrd + Default {
     fn minus(self, other: Self) -> Self;
 }
 
+/// A type that kernels of floats compute in.
+pub trait Real:
+    Arithmetic
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::Neg<Output = Self>
+{
+    /// The square root.
+    fn root(self) -> Self;
+}
+impl Real for f32 {
+    fn root(self) -> f32 {
+        self.sqrt()
+    }
+}
+impl Real for f64 {
+    fn root(self) -> f64 {
+        self.sqrt()
+    }
+}
+
 /// A float becomes an integer as on x86-64: out of range and NaN give the least value.
 pub fn float_to_i64(x: f64) -> i64 {
     if x >= 9_223_372_036_854_775_808.0 || x.is_nan() { i64::MIN } else { x as i64 }
@@ -204,6 +227,20 @@ macro_rules! with_bits {
                 type $t = u64;
                 $body
             }
+        }
+    };
+}
+
+/// Runs `$body` with `$t` as `f32` or `f64`, the types kernels of floats compute in.
+#[macro_export]
+macro_rules! with_real {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        if $dtype == taipan_ir::DType::F64 {
+            type $t = f64;
+            $body
+        } else {
+            type $t = f32;
+            $body
         }
     };
 }

@@ -7,6 +7,7 @@ pub mod context;
 pub mod element;
 pub mod evaluate;
 pub mod layout;
+pub mod normal;
 pub mod ops;
 pub mod pointwise;
 pub mod program;

@@ -87,6 +87,11 @@ pub fn cast(cx: &mut Context, tensor: &Tensor, dtype: DType) -> Result<Tensor, O
     pointwise::evaluate(cx, &program, &[tensor], &facts)
 }
 
+/// The tensor, row-major, in the type kernels of floats compute in: `f32` for half types.
+pub fn widened(cx: &mut Context, tensor: &Tensor) -> Result<Tensor, OpError> {
+    cast(cx, tensor, compute_type(tensor.dtype()))?.contiguous()
+}
+
 /// What must be put back where a run fails: the storages that it did not make itself, as they were before their first write.
 #[derive(Default)]
 pub struct Undo {

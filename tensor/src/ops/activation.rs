@@ -15,7 +15,8 @@ use taipan_ir::{
     op::{BodyRule, FactsList, Forms, Promotion::*, RuleContext, Vals},
 };
 
-const NN_ALL: Forms = ALL.or(Forms::NN);
+/// Reached through `torch.nn.functional`, whose forms also take `inplace`.
+const INNER: Forms = Forms::INPLACE;
 const FLOATS: &[&str] = &["f32[2,3]", "f64[4]", "f16[5]", "bf16[5]"];
 const WITHIN: &[(DType, u32)] = &[(DType::F32, 4), (DType::F64, 4), (DType::F16, 1), (DType::BF16, 1)];
 
@@ -27,13 +28,13 @@ const fn floats(schema: &'static str, forms: Forms, body: BodyRule) -> Op {
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        pointwise("relu(Tensor self) -> Tensor", NN_ALL, Common, rules::common, |b, a| {
+        pointwise("relu(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
             let zero = b.number(x(a, 0), 0.0);
             b.max(x(a, 0), zero)
         }),
         &["f32[2,3]", "i64[4]"],
     ),
-    floats("relu6(Tensor self) -> Tensor", Forms::NN, |b, a| between(b, x(a, 0), 0.0, 6.0)),
+    floats("relu6(Tensor self) -> Tensor", INNER, |b, a| between(b, x(a, 0), 0.0, 6.0)),
     floats("gelu(Tensor self, *, str approximate='none') -> Tensor", Forms::NN, |b, a| {
         let value = x(a, 0);
         let half = b.mul_number(value, 0.5);
@@ -52,13 +53,13 @@ pub static OPS: &[Op] = &[
         let sum = b.add_number(erf, 1.0);
         b.mul(half, sum)
     }),
-    floats("silu(Tensor self) -> Tensor", Forms::NN, |b, a| {
+    floats("silu(Tensor self) -> Tensor", INNER, |b, a| {
         let minus = b.neg(x(a, 0));
         let e = b.exp(minus);
         let sum = b.add_number(e, 1.0);
         b.div(x(a, 0), sum)
     }),
-    floats("mish(Tensor self) -> Tensor", Forms::NN, |b, a| {
+    floats("mish(Tensor self) -> Tensor", INNER, |b, a| {
         let soft = softplus(b, x(a, 0), 1.0, 20.0);
         let tanh = b.tanh(soft);
         b.mul(x(a, 0), tanh)
@@ -66,15 +67,15 @@ pub static OPS: &[Op] = &[
     floats("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Forms::NN, |b, a| {
         softplus(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 20.0))
     }),
-    floats("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", Forms::NN, |b, a| {
+    floats("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", INNER, |b, a| {
         elu(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 1.0), args::float(a, 3, 1.0))
     }),
-    floats("selu(Tensor self) -> Tensor", NN_ALL, |b, a| elu(b, x(a, 0), 1.673_263_242_354_377_2, 1.050_700_987_355_480_5, 1.0)),
-    floats("celu(Tensor self, Scalar alpha=1.0) -> Tensor", NN_ALL, |b, a| {
+    floats("selu(Tensor self) -> Tensor", ALL, |b, a| elu(b, x(a, 0), 1.673_263_242_354_377_2, 1.050_700_987_355_480_5, 1.0)),
+    floats("celu(Tensor self, Scalar alpha=1.0) -> Tensor", ALL, |b, a| {
         let alpha = args::float(a, 1, 1.0);
         elu(b, x(a, 0), alpha, 1.0, 1.0 / alpha)
     }),
-    floats("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", Forms::NN, |b, a| {
+    floats("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", INNER, |b, a| {
         let slope = b.mul_number(x(a, 0), args::float(a, 1, 0.01));
         let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
         b.select(positive, x(a, 0), slope)
@@ -92,18 +93,18 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[3]", "f32[2,3,4], f32[1]"],
     ),
     samples(
-        pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", Forms::NN, Common, rules::common_one, |b, a| {
+        pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", INNER, Common, rules::common_one, |b, a| {
             between(b, x(a, 0), args::float(a, 1, -1.0), args::float(a, 2, 1.0))
         }),
         &["f32[5]", "f32[5], -0.5, 0.25"],
     ),
-    floats("hardsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
+    floats("hardsigmoid(Tensor self) -> Tensor", INNER, |b, a| {
         let shifted = b.add_number(x(a, 0), 3.0);
         let bounded = between(b, shifted, 0.0, 6.0);
         let six = b.number(bounded, 6.0);
         b.div(bounded, six)
     }),
-    floats("hardswish(Tensor self) -> Tensor", Forms::NN, |b, a| {
+    floats("hardswish(Tensor self) -> Tensor", INNER, |b, a| {
         let shifted = b.add_number(x(a, 0), 3.0);
         let bounded = between(b, shifted, 0.0, 6.0);
         let product = b.mul(x(a, 0), bounded);
@@ -143,7 +144,7 @@ pub static OPS: &[Op] = &[
         b.select(above, less, result)
     }),
     samples(
-        pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", NN_ALL, Common, threshold_rule, |b, a| {
+        pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", ALL, Common, threshold_rule, |b, a| {
             let value = b.operand(x(a, 0), &a[2]);
             let above = b.compare_number(Compare::Gt, x(a, 0), args::float(a, 1, 0.0));
             b.select(above, x(a, 0), value)

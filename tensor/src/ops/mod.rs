@@ -7,13 +7,18 @@ pub mod rules;
 
 pub mod activation;
 pub mod arithmetic;
+pub mod attention;
 pub mod bits;
 pub mod compare;
 pub mod copy;
 pub mod create;
+pub mod functional;
 pub mod index;
 pub mod join;
+pub mod loss;
 pub mod matmul;
+pub mod normalize;
+pub mod random;
 pub mod reduce;
 pub mod unary;
 pub mod view;
@@ -34,5 +39,4 @@ pub static TABLES: &[&[Op]] = &[
     reduce::OPS,
     matmul::OPS,
     join::OPS,
-    index::OPS,
-];
+    index::OPS, normalize::OPS, loss::OPS, attention::OPS, functional::ACTIVATIONS, functional::OPS, random::OPS];

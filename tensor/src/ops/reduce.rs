@@ -232,15 +232,10 @@ pub static OPS: &[Op] = &[
     samples(
         composite(
             "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            Forms::FUNCTION,
+            Forms::LINALG,
             vector_norm,
         ),
         &["f32[2,3]", "f32[2,3], 1, [1]", "f32[2,3], inf, [0], True", "f32[4], 3"],
-    ),
-    composite(
-        "vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-        Forms::LINALG,
-        vector_norm,
     ),
     samples(
         composite(
