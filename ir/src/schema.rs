@@ -250,7 +250,7 @@ fn parse_default(text: &'static str, kind: Kind, list: ListKind) -> Result<Arg<(
             _ => return Err(bad()),
         }),
         Kind::Int => Arg::Int(Dim::Is(text.parse().map_err(|_| bad())?)),
-        Kind::Float | Kind::Scalar => Arg::Number(parse_number(text).ok_or_else(bad)?),
+        Kind::Float | Kind::Scalar | Kind::TensorOrScalar => Arg::Number(parse_number(text).ok_or_else(bad)?),
         Kind::Str => Arg::Str(text.trim_matches('\'').into()),
         Kind::DType => Arg::DType(DType::parse(text).ok_or_else(bad)?),
         Kind::MemoryFormat => Arg::MemoryFormat(match text {
@@ -258,7 +258,7 @@ fn parse_default(text: &'static str, kind: Kind, list: ListKind) -> Result<Arg<(
             "preserve_format" => MemoryFormat::Preserve,
             _ => return Err(bad()),
         }),
-        Kind::Tensor | Kind::TensorOrScalar | Kind::Device | Kind::Layout | Kind::Generator => return Err(bad()),
+        Kind::Tensor | Kind::Device | Kind::Layout | Kind::Generator => return Err(bad()),
     })
 }
 

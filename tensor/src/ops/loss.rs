@@ -23,7 +23,15 @@ pub static OPS: &[Op] = &[
             NN,
             cross_entropy,
         ),
-        &["f32[3,4], i64[3]%4", "f32[3,4], i64[3]%4, f32[4]+", "f32[3,4], i64[3]%4, reduction='none'", "f32[3,4], f32[3,4]+", "f32[3,4], i64[3]%4, label_smoothing=0.1", "f32[2,3,4], i64[2,4]%3, reduction='sum'", "f32[3,4], i64[3]%4, ignore_index=1"],
+        &[
+            "f32[3,4], i64[3]%4",
+            "f32[3,4], i64[3]%4, f32[4]+",
+            "f32[3,4], i64[3]%4, reduction='none'",
+            "f32[3,4], f32[3,4]+",
+            "f32[3,4], i64[3]%4, label_smoothing=0.1",
+            "f32[2,3,4], i64[2,4]%3, reduction='sum'",
+            "f32[3,4], i64[3]%4, ignore_index=1",
+        ],
     ),
     samples(
         composite(
@@ -41,58 +49,78 @@ pub static OPS: &[Op] = &[
         Kernel(&(picked as KernelFn)),
     ),
     samples(
-        composite("mse_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor", NN, |e, a| {
-            let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
-            let loss = call::mul(e, difference, t(difference))?;
-            let loss = weighted(e, loss, &a[5])?;
-            reduced(e, loss, &reduction(a, 2, 3, 4)?)
-        }),
+        composite(
+            "mse_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",
+            NN,
+            |e, a| {
+                let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
+                let loss = call::mul(e, difference, t(difference))?;
+                let loss = weighted(e, loss, &a[5])?;
+                reduced(e, loss, &reduction(a, 2, 3, 4)?)
+            },
+        ),
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], reduction='sum'", "f32[2,3], f32[2,3], reduction='none'"],
     ),
     samples(
-        composite("l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor", NN, |e, a| {
-            let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
-            let loss = call::unary(e, "abs", difference)?;
-            let loss = weighted(e, loss, &a[5])?;
-            reduced(e, loss, &reduction(a, 2, 3, 4)?)
-        }),
+        composite(
+            "l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",
+            NN,
+            |e, a| {
+                let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
+                let loss = call::unary(e, "abs", difference)?;
+                let loss = weighted(e, loss, &a[5])?;
+                reduced(e, loss, &reduction(a, 2, 3, 4)?)
+            },
+        ),
         &["f32[2,3], f32[2,3]"],
     ),
     samples(
-        composite("smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor", NN, |e, a| {
-            let beta = args::float(a, 5, 1.0);
-            let loss = bent(e, a, beta, 0.5 / beta, 1.0)?;
-            reduced(e, loss, &reduction(a, 2, 3, 4)?)
-        }),
+        composite(
+            "smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor",
+            NN,
+            |e, a| {
+                let beta = args::float(a, 5, 1.0);
+                let loss = bent(e, a, beta, 0.5 / beta, 1.0)?;
+                reduced(e, loss, &reduction(a, 2, 3, 4)?)
+            },
+        ),
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], beta=0.5"],
     ),
     samples(
-        composite("huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor", NN, |e, a| {
-            let delta = args::float(a, 3, 1.0);
-            let loss = bent(e, a, delta, 0.5, delta)?;
-            let loss = weighted(e, loss, &a[4])?;
-            reduced(e, loss, args::text(a, 2))
-        }),
+        composite(
+            "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
+            NN,
+            |e, a| {
+                let delta = args::float(a, 3, 1.0);
+                let loss = bent(e, a, delta, 0.5, delta)?;
+                let loss = weighted(e, loss, &a[4])?;
+                reduced(e, loss, args::text(a, 2))
+            },
+        ),
         &["f32[2,3], f32[2,3]"],
     ),
     samples(
-        composite("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", NN, |e, a| {
-            // Logarithms are kept above -100, as PyTorch keeps them.
-            let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            let bounded_log = |e: &mut dyn Emitter, v: Val| {
-                let log = call::unary(e, "log", v)?;
-                one(e, "clamp_min", &[t(log), f(-100.0)])
-            };
-            let log = bounded_log(e, x)?;
-            let rest = one(e, "rsub.Tensor", &[t(x), n(1)])?;
-            let log_rest = bounded_log(e, rest)?;
-            let shifted = call::sub(e, target, n(1))?;
-            let left = call::mul(e, shifted, t(log_rest))?;
-            let right = call::mul(e, target, t(log))?;
-            let loss = call::sub(e, left, t(right))?;
-            let loss = weighted(e, loss, &a[2])?;
-            reduced(e, loss, &reduction(a, 3, 4, 5)?)
-        }),
+        composite(
+            "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
+            NN,
+            |e, a| {
+                // Logarithms are kept above -100, as PyTorch keeps them.
+                let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                let bounded_log = |e: &mut dyn Emitter, v: Val| {
+                    let log = call::unary(e, "log", v)?;
+                    one(e, "clamp_min", &[t(log), f(-100.0)])
+                };
+                let log = bounded_log(e, x)?;
+                let rest = one(e, "rsub.Tensor", &[t(x), n(1)])?;
+                let log_rest = bounded_log(e, rest)?;
+                let shifted = call::sub(e, target, n(1))?;
+                let left = call::mul(e, shifted, t(log_rest))?;
+                let right = call::mul(e, target, t(log))?;
+                let loss = call::sub(e, left, t(right))?;
+                let loss = weighted(e, loss, &a[2])?;
+                reduced(e, loss, &reduction(a, 3, 4, 5)?)
+            },
+        ),
         &["f32[2,3]+, f32[2,3]+"],
     ),
     samples(
@@ -119,26 +147,30 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[2,3]+", "f32[2,3], f32[2,3]+, pos_weight=f32[3]+"],
     ),
     samples(
-        composite("kl_div(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', bool log_target=False) -> Tensor", NN, |e, a| {
-            let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            let loss = if args::flag(a, 5) {
-                let exp = call::unary(e, "exp", target)?;
-                let difference = call::sub(e, target, t(x))?;
-                call::mul(e, exp, t(difference))?
-            } else {
-                let entropy = one(e, "xlogy.Tensor", &[t(target), t(target)])?;
-                let crossed = call::mul(e, target, t(x))?;
-                call::sub(e, entropy, t(crossed))?
-            };
-            let how = reduction(a, 2, 3, 4)?;
-            if how == "batchmean" {
-                let batch = e.facts(x).dims.first().copied().unwrap_or(Dim::Is(1));
-                let batch = e.dims().number(batch)?;
-                let sum = one(e, "sum", &[t(loss)])?;
-                return Ok(smallvec![call::div(e, sum, n(batch))?]);
-            }
-            reduced(e, loss, &how)
-        }),
+        composite(
+            "kl_div(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', bool log_target=False) -> Tensor",
+            NN,
+            |e, a| {
+                let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                let loss = if args::flag(a, 5) {
+                    let exp = call::unary(e, "exp", target)?;
+                    let difference = call::sub(e, target, t(x))?;
+                    call::mul(e, exp, t(difference))?
+                } else {
+                    let entropy = one(e, "xlogy.Tensor", &[t(target), t(target)])?;
+                    let crossed = call::mul(e, target, t(x))?;
+                    call::sub(e, entropy, t(crossed))?
+                };
+                let how = reduction(a, 2, 3, 4)?;
+                if how == "batchmean" {
+                    let batch = e.facts(x).dims.first().copied().unwrap_or(Dim::Is(1));
+                    let batch = e.dims().number(batch)?;
+                    let sum = one(e, "sum", &[t(loss)])?;
+                    return Ok(smallvec![call::div(e, sum, n(batch))?]);
+                }
+                reduced(e, loss, &how)
+            },
+        ),
         &["f32[2,3], f32[2,3]+", "f32[2,3], f32[2,3]+, reduction='batchmean'"],
     ),
 ];

@@ -39,4 +39,11 @@ pub static TABLES: &[&[Op]] = &[
     reduce::OPS,
     matmul::OPS,
     join::OPS,
-    index::OPS, normalize::OPS, loss::OPS, attention::OPS, functional::ACTIVATIONS, functional::OPS, random::OPS];
+    index::OPS,
+    normalize::OPS,
+    loss::OPS,
+    attention::OPS,
+    functional::ACTIVATIONS,
+    functional::OPS,
+    random::OPS,
+];

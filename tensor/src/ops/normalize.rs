@@ -6,14 +6,7 @@ use super::{
     define::{composite, kernel, mutate, samples, ulps},
     rules::{self, wrap_dim},
 };
-use crate::{
-    Context, KernelFn, Tensor,
-    context::Workers,
-    element::Real,
-    program::Program,
-    reduce::reduce_row,
-    with_real, write,
-};
+use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, program::Program, reduce::reduce_row, with_real, write};
 use smallvec::smallvec;
 use std::sync::Arc;
 use taipan_ir::{
@@ -26,8 +19,32 @@ const WITHIN: &[(DType, u32)] = &[(DType::F32, 16), (DType::F64, 16), (DType::F1
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    ulps(samples(kernel("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Forms::BOTH, Family::Normalize, softmax_rule, Kernel(&(softmax as KernelFn))), SOFT), WITHIN),
-    ulps(samples(kernel("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Forms::BOTH, Family::Normalize, softmax_rule, Kernel(&(log_softmax as KernelFn))), SOFT), WITHIN),
+    ulps(
+        samples(
+            kernel(
+                "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+                Forms::BOTH,
+                Family::Normalize,
+                softmax_rule,
+                Kernel(&(softmax as KernelFn)),
+            ),
+            SOFT,
+        ),
+        WITHIN,
+    ),
+    ulps(
+        samples(
+            kernel(
+                "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+                Forms::BOTH,
+                Family::Normalize,
+                softmax_rule,
+                Kernel(&(log_softmax as KernelFn)),
+            ),
+            SOFT,
+        ),
+        WITHIN,
+    ),
     ulps(
         samples(
             kernel(
@@ -56,7 +73,11 @@ pub static OPS: &[Op] = &[
     ),
     ulps(
         samples(
-            composite("group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor", Forms::FUNCTION.or(Forms::NN), group_norm),
+            composite(
+                "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+                Forms::FUNCTION.or(Forms::NN),
+                group_norm,
+            ),
             &["f32[2,6,3], 2", "f32[2,4,3,3], 4, f32[4], f32[4]"],
         ),
         WITHIN,
@@ -84,25 +105,39 @@ pub static OPS: &[Op] = &[
         WITHIN,
     ),
     mutate("lerp_stat_(Tensor(a!) self, Tensor end, Tensor|Scalar weight) -> Tensor(a!)", Forms::INTERNAL, "lerp_stat"),
-    super::define::pointwise("lerp_stat(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", Forms::INTERNAL, taipan_ir::op::Promotion::First, rules::first, |b, a| {
-        let (old, new) = (super::arithmetic::x(a, 0), super::arithmetic::x(a, 1));
-        let new = b.cast(new, b.dtype(old));
-        let weight = b.operand(old, &a[2]);
-        let rest = b.number_sub(1.0, weight);
-        let kept = b.mul(rest, old);
-        let added = b.mul(weight, new);
-        b.add(added, kept)
-    }),
+    super::define::pointwise(
+        "lerp_stat(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
+        Forms::INTERNAL,
+        taipan_ir::op::Promotion::First,
+        rules::first,
+        |b, a| {
+            let (old, new) = (super::arithmetic::x(a, 0), super::arithmetic::x(a, 1));
+            let new = b.cast(new, b.dtype(old));
+            let weight = b.operand(old, &a[2]);
+            let rest = b.number_sub(1.0, weight);
+            let kept = b.mul(rest, old);
+            let added = b.mul(weight, new);
+            b.add(added, kept)
+        },
+    ),
     samples(
-        composite("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", Forms::FUNCTION.or(Forms::NN), cosine_similarity),
+        composite(
+            "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+            Forms::FUNCTION.or(Forms::NN),
+            cosine_similarity,
+        ),
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], 0"],
     ),
     samples(
-        composite("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", Forms::FUNCTION.or(Forms::NN), |e, a| {
-            let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
-            let shifted = call::add(e, difference, f(args::float(a, 3, 1e-6)))?;
-            call(e, "linalg_vector_norm", &[t(shifted), f(args::float(a, 2, 2.0)), call::ints([-1]), a[4].clone()])
-        }),
+        composite(
+            "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor",
+            Forms::FUNCTION.or(Forms::NN),
+            |e, a| {
+                let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
+                let shifted = call::add(e, difference, f(args::float(a, 3, 1e-6)))?;
+                call(e, "linalg_vector_norm", &[t(shifted), f(args::float(a, 2, 2.0)), call::ints([-1]), a[4].clone()])
+            },
+        ),
         &["f32[2,3], f32[2,3]"],
     ),
 ];
@@ -189,7 +224,9 @@ fn layer_norm_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsL
     let x = *args::tensor(a, 0)?;
     let shape = args::dims(a, 1)?;
     if shape.is_empty() {
-        return Err(OpError::runtime("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []"));
+        return Err(OpError::runtime(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []",
+        ));
     }
     let lead = x.rank().checked_sub(shape.len());
     let mut fits = lead.is_some();
@@ -242,7 +279,14 @@ fn normalize_rows<T: Real>(workers: &Workers, data: &mut [T], n: usize, eps: f64
     });
 }
 
-fn normalized(cx: &mut Context, a: &[Arg<Tensor>], weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64, center: bool) -> Result<Vec<Tensor>, OpError> {
+fn normalized(
+    cx: &mut Context,
+    a: &[Arg<Tensor>],
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    eps: f64,
+    center: bool,
+) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let n: i64 = args::ints(a, 1)?.iter().product();
     let laid = if x.dtype().is_half() { write::widened(cx, x)? } else { x.copied()? };
@@ -333,7 +377,10 @@ fn batch_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let (mean, var) = if training {
         let count = (0..rank).filter(|d| *d != 1).fold(Dim::Is(1), |n, d| e.dims().calc(DimOp::Mul, n, facts.dims[d]));
         if e.dims().decide(Rel::Eq, count, Dim::Is(1))? {
-            return Err(OpError::value(format!("Expected more than 1 value per channel when training, got input size torch.Size({})", rules::shown(&facts.dims))));
+            return Err(OpError::value(format!(
+                "Expected more than 1 value per channel when training, got input size torch.Size({})",
+                rules::shown(&facts.dims)
+            )));
         }
         let mean = one(e, "mean.dim", &[t(x), along()])?;
         let var = one(e, "var.correction", &[t(x), along(), call::n(0)])?;
@@ -362,7 +409,11 @@ fn batch_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
 
 fn instance_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     if !args::flag(a, 5) {
-        return call(e, "batch_norm", &[a[0].clone(), a[1].clone(), a[2].clone(), a[3].clone(), a[4].clone(), Arg::Bool(false), a[6].clone(), a[7].clone()]);
+        return call(
+            e,
+            "batch_norm",
+            &[a[0].clone(), a[1].clone(), a[2].clone(), a[3].clone(), a[4].clone(), Arg::Bool(false), a[6].clone(), a[7].clone()],
+        );
     }
     if !a[1].is_absent() {
         return Err(OpError::not_implemented("instance_norm that updates running statistics"));

@@ -82,9 +82,19 @@ pub static OPS: &[Op] = &[
             call(e, "randint.low", &[a[1].clone(), a[2].clone(), Arg::Ints(facts.dims), Arg::Absent, Arg::DType(dtype)])
         },
     ),
-    random("uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor", Forms::INTERNAL, like_self, Kernel(&(uniform as KernelFn))),
+    random(
+        "uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
+        Forms::INTERNAL,
+        like_self,
+        Kernel(&(uniform as KernelFn)),
+    ),
     mutate("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)", METHOD, "uniform"),
-    random("normal_functional(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor", Forms::INTERNAL, normal_rule, Kernel(&(normal_kernel as KernelFn))),
+    random(
+        "normal_functional(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
+        Forms::INTERNAL,
+        normal_rule,
+        Kernel(&(normal_kernel as KernelFn)),
+    ),
     mutate("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)", METHOD, "normal_functional"),
     random(
         "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -97,14 +107,33 @@ pub static OPS: &[Op] = &[
         let scaled = one(e, "mul.Tensor", &[t(noise), a[1].clone()])?;
         call(e, "add.Tensor", &[t(scaled), a[0].clone()])
     }),
-    random("exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor", Forms::INTERNAL, like_self, Kernel(&(exponential as KernelFn))),
+    random(
+        "exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
+        Forms::INTERNAL,
+        like_self,
+        Kernel(&(exponential as KernelFn)),
+    ),
     mutate("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)", METHOD, "exponential"),
-    random("random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor", Forms::INTERNAL, like_self, Kernel(&(random_between as KernelFn))),
+    random(
+        "random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
+        Forms::INTERNAL,
+        like_self,
+        Kernel(&(random_between as KernelFn)),
+    ),
     mutate("random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)", METHOD, "random.from"),
-    random("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", Forms::BOTH, bernoulli_rule, Kernel(&(bernoulli_p as KernelFn))),
+    random(
+        "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+        Forms::BOTH,
+        bernoulli_rule,
+        Kernel(&(bernoulli_p as KernelFn)),
+    ),
     random("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", Forms::BOTH, like_self, Kernel(&(bernoulli as KernelFn))),
     mutate("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)", METHOD, "bernoulli.p"),
-    composite("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor", Forms::BOTH, multinomial),
+    composite(
+        "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+        Forms::BOTH,
+        multinomial,
+    ),
 ];
 
 fn like_self(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
@@ -194,7 +223,11 @@ fn uniform(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<T
     let (from, to) = (args::float(a, 1, 0.0), args::float(a, 2, 1.0));
     if from > to {
         let shown = taipan_ir::number::float_text;
-        return Err(OpError::runtime(format!("uniform_ expects to return a [from, to) range, but found from={} > to={}", shown(from), shown(to))));
+        return Err(OpError::runtime(format!(
+            "uniform_ expects to return a [from, to) range, but found from={} > to={}",
+            shown(from),
+            shown(to)
+        )));
     }
     Ok(vec![uniform_between(stream(cx, a, 3)?, &facts[0], from, to)?])
 }
@@ -264,7 +297,9 @@ fn bernoulli(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec
     let probabilities = write::cast(cx, x, DType::F64)?;
     let elements = probabilities.elements::<f64>()?;
     if elements.iter().any(|p| !(0.0..=1.0).contains(p)) {
-        return Err(OpError::runtime("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"));
+        return Err(OpError::runtime(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)",
+        ));
     }
     let double = x.dtype() == DType::F64;
     let generator = stream(cx, a, 1)?;
@@ -282,7 +317,9 @@ fn multinomial(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let facts = e.facts(x).clone();
     let count = args::int(a, 1)?;
     if !facts.dtype.is_float() {
-        return Err(OpError::runtime("multinomial only supports floating-point dtypes for input, got: ".to_owned() + facts.dtype.scalar_name()));
+        return Err(OpError::runtime(
+            "multinomial only supports floating-point dtypes for input, got: ".to_owned() + facts.dtype.scalar_name(),
+        ));
     }
     if count <= 0 {
         return Err(OpError::runtime("cannot sample n_sample <= 0 samples"));
@@ -292,7 +329,8 @@ fn multinomial(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
         return Err(OpError::runtime("cannot sample n_sample > prob_dist.size(-1) samples without replacement"));
     }
     if !args::flag(a, 2) || count == 1 {
-        let noise = one(e, "empty_like", &[t(x), Arg::Absent, Arg::Absent, Arg::Absent, Arg::Absent, Arg::MemoryFormat(MemoryFormat::Contiguous)])?;
+        let noise =
+            one(e, "empty_like", &[t(x), Arg::Absent, Arg::Absent, Arg::Absent, Arg::Absent, Arg::MemoryFormat(MemoryFormat::Contiguous)])?;
         let noise = one(e, "exponential", &[t(noise), f(1.0), a[3].clone()])?;
         let race = one(e, "div.Tensor", &[t(x), t(noise)])?;
         if count == 1 {
