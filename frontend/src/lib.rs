@@ -2,7 +2,9 @@
 
 pub mod bridge;
 pub mod code;
+pub mod embed;
 pub mod hook;
+pub mod source;
 mod thread;
 pub mod torch;
 pub mod vm;

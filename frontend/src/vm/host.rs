@@ -13,8 +13,11 @@ use rustpython_vm::{
     signal::user_signal_channel,
 };
 use std::{
+    cell::RefCell,
     fmt,
     io::{Read, Write},
+    path::PathBuf,
+    rc::Rc,
 };
 
 /// Makes a native module known; called with the VM's context before it starts.
@@ -34,6 +37,7 @@ pub struct Host {
     release: ReleaseOnDrop,
     interpreter: Interpreter,
     interrupter: Interrupter,
+    policy: Rc<RefCell<Policy>>,
 }
 
 impl HostBuilder {
@@ -102,9 +106,10 @@ impl HostBuilder {
                 harden::remove_modules(vm);
             })
             .build();
-        let access = HostAccess::new(self.policy.clone(), self.streams);
-        interpreter.enter(|vm| install(access, &self.policy, vm).map_err(|exception| super::script::describe(vm, &exception).traceback))?;
-        Ok(Host { release: ReleaseOnDrop, interpreter, interrupter: Interrupter::new(sender) })
+        let policy = Rc::new(RefCell::new(self.policy));
+        let access = HostAccess::new(Rc::clone(&policy), self.streams);
+        interpreter.enter(|vm| install(access, &policy.borrow(), vm).map_err(|exception| super::script::describe(vm, &exception).traceback))?;
+        Ok(Host { release: ReleaseOnDrop, interpreter, interrupter: Interrupter::new(sender), policy })
     }
 }
 
@@ -117,6 +122,11 @@ impl Host {
     /// A handle by which any thread can stop what runs here.
     pub fn interrupter(&self) -> &Interrupter {
         &self.interrupter
+    }
+
+    /// Also allows imports from `folder`.
+    pub fn allow_import(&self, folder: impl Into<PathBuf>) {
+        self.policy.borrow_mut().import.push(folder.into());
     }
 
     /// Ends the VM: exit functions run and buffered output is written.

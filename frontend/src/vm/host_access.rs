@@ -20,6 +20,7 @@ use std::{
     fs::{self, File, Metadata, OpenOptions},
     io::{self, IsTerminal, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    rc::Rc,
     thread,
     time::SystemTime,
 };
@@ -53,7 +54,8 @@ impl Streams {
 #[pyclass(module = "_taipan", name = "Host")]
 #[derive(PyPayload)]
 pub(super) struct HostAccess {
-    policy: Policy,
+    /// Shared with the host, which may allow more folders for imports.
+    policy: Rc<RefCell<Policy>>,
     streams: RefCell<Streams>,
 }
 
@@ -64,12 +66,12 @@ impl fmt::Debug for HostAccess {
 }
 
 impl HostAccess {
-    pub(super) fn new(policy: Policy, streams: Streams) -> Self {
+    pub(super) fn new(policy: Rc<RefCell<Policy>>, streams: Streams) -> Self {
         Self { policy, streams: RefCell::new(streams) }
     }
 
     fn check(&self, right: Right, path: &str, vm: &VirtualMachine) -> PyResult<PathBuf> {
-        self.policy.check(right, Path::new(path)).map_err(|refusal| refused(refusal, path, vm))
+        self.policy.borrow().check(right, Path::new(path)).map_err(|refusal| refused(refusal, path, vm))
     }
 }
 
@@ -199,7 +201,7 @@ impl HostAccess {
     #[pymethod]
     fn environ(zelf: &Py<Self>, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
         let variables = vm.ctx.new_dict();
-        for (name, value) in zelf.policy.environment() {
+        for (name, value) in zelf.policy.borrow().environment() {
             let name = vm.ctx.new_bytes(name.into_bytes());
             let value = vm.ctx.new_bytes(value.into_bytes());
             variables.set_item(name.as_object(), value.into(), vm)?;
@@ -228,7 +230,7 @@ impl HostAccess {
     #[pymethod]
     fn find_module(zelf: &Py<Self>, folder: String, name: String, vm: &VirtualMachine) -> Option<PyObjectRef> {
         let here = if folder.is_empty() { "." } else { &folder };
-        let real = zelf.policy.check(Right::Import, Path::new(here)).ok()?;
+        let real = zelf.policy.borrow().check(Right::Import, Path::new(here)).ok()?;
         let inner = real.join(&name);
         let candidates = [(inner.join("__init__.py"), "package"), (real.join(format!("{name}.py")), "module")];
         for (file, kind) in candidates {

@@ -44,9 +44,14 @@ pub enum EnvAccess {
 }
 
 impl Policy {
+    /// No rights at all.
+    pub fn nothing() -> Self {
+        Self { read: Access::Nothing, write: Access::Nothing, env: EnvAccess::Nothing, import: Vec::new() }
+    }
+
     /// The library's default: nothing but imports from `folder`.
     pub fn imports_only(folder: impl Into<PathBuf>) -> Self {
-        Self { read: Access::Nothing, write: Access::Nothing, env: EnvAccess::Nothing, import: vec![folder.into()] }
+        Self::nothing().allow_import(folder)
     }
 
     /// The rights of a user who runs a script of their own: files and environment as in Python.
