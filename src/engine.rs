@@ -1,0 +1,329 @@
+//! The engine: a VM with its JIT on a thread of its own, and the handle by which any thread uses it.
+//!
+//! Handles send closures to the engine's thread and wait. Python objects never leave it: a [`Module`] or [`Object`] is a number
+//! there, released when the last handle goes.
+
+use crate::{
+    Error,
+    builder::EngineBuilder,
+    report::VersionReport,
+    seat::{ObjectId, Seat},
+    value::{self, FromValue, IntoArguments, Value},
+};
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{self, Sender},
+    },
+    thread::{self, JoinHandle, ThreadId},
+};
+use taipan_frontend::{
+    embed::{Arguments, Exchange},
+    vm::{Interrupter, Script, panic_text, spawn_engine_thread},
+};
+
+/// What runs on the engine's thread.
+type Job = Box<dyn FnOnce(&Seat) + Send>;
+
+/// A handle to an engine. Clones are handles to the same engine, which ends with the last of them.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// `None` once the engine is ending.
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    id: ThreadId,
+    interrupter: Interrupter,
+}
+
+/// A loaded script.
+#[derive(Clone, Debug)]
+pub struct Module {
+    object: Object,
+}
+
+/// An object of a script: a function, an `nn.Module`, a class, anything.
+#[derive(Clone)]
+pub struct Object {
+    held: Arc<Held>,
+}
+
+struct Held {
+    engine: Engine,
+    id: ObjectId,
+}
+
+impl Engine {
+    /// Starts describing an engine.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    pub(crate) fn start(builder: EngineBuilder) -> Result<Self, Error> {
+        let (jobs, waiting) = mpsc::channel::<Job>();
+        let (ready, started) = mpsc::channel();
+        let thread = spawn_engine_thread("taipan", move || {
+            let seat = match builder.seat() {
+                Ok(seat) => seat,
+                Err(error) => {
+                    // Whoever waits for the engine to start gets the error; if nobody does, nobody misses it.
+                    let _ = ready.send(Err(error));
+                    return;
+                }
+            };
+            let _ = ready.send(Ok(seat.interrupter()));
+            while let Ok(job) = waiting.recv() {
+                job(&seat);
+            }
+            seat.finish();
+        })
+        .map_err(|error| Error::Start(error.to_string()))?;
+        let id = thread.thread().id();
+        let interrupter = started.recv().unwrap_or(Err(Error::Ended))?;
+        Ok(Self { shared: Arc::new(Shared { jobs: Some(jobs), thread: Some(thread), id, interrupter }) })
+    }
+
+    /// Runs a script as `__main__`, with these arguments behind its name in `sys.argv`; returns its exit code: 0, or what
+    /// `SystemExit` carried. Its folder is searched first for imports.
+    ///
+    /// # Errors
+    /// The file can't be read, or an exception left the script.
+    pub fn run_script(&self, path: impl AsRef<Path>, arguments: &[String]) -> Result<i32, Error> {
+        let script = Script::open(path.as_ref())?;
+        let mut argv = vec![script.path.clone()];
+        argv.extend_from_slice(arguments);
+        self.on_thread(move |seat| seat.run(&script, &argv))
+    }
+
+    /// Runs a text as `__main__` under the file name `path`; returns its exit code.
+    ///
+    /// # Errors
+    /// An exception left the script.
+    pub fn run_text(&self, path: &str, text: &str) -> Result<i32, Error> {
+        let script = Script::main(path, text);
+        self.on_thread(move |seat| seat.run(&script, &[script.path.clone()]))
+    }
+
+    /// Runs a script as a module named like its file; its folder is searched for imports.
+    ///
+    /// # Errors
+    /// The file can't be read, or an exception left the script.
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
+        let path = path.as_ref();
+        let mut script = Script::open(path)?;
+        if let Some(stem) = path.file_stem() {
+            script.module = stem.to_string_lossy().into_owned();
+        }
+        self.load_script(script)
+    }
+
+    /// Runs a text as a module called `name`.
+    ///
+    /// # Errors
+    /// An exception left the text, a `SyntaxError` included.
+    pub fn load_str(&self, name: &str, text: &str) -> Result<Module, Error> {
+        self.load_script(Script { module: name.to_owned(), path: format!("{name}.py"), text: text.to_owned() })
+    }
+
+    /// The versions the engine holds, in order of their names.
+    ///
+    /// # Errors
+    /// The engine can't be reached.
+    pub fn versions(&self) -> Result<Vec<VersionReport>, Error> {
+        self.on_thread(|seat| Ok(seat.versions()))
+    }
+
+    /// Sets a setting from a text, as environment variables write it.
+    ///
+    /// # Errors
+    /// There is no such setting, or it doesn't take such a value.
+    pub fn set(&self, name: &str, value: &str) -> Result<(), Error> {
+        let (name, value) = (name.to_owned(), value.to_owned());
+        self.on_thread(move |seat| Ok(seat.settings().borrow_mut().set_text(&name, &value)?))
+    }
+
+    /// Forgets every version and what the program has set; Python objects stay as they are.
+    ///
+    /// # Errors
+    /// The engine can't be reached.
+    pub fn reset(&self) -> Result<(), Error> {
+        self.on_thread(|seat| {
+            seat.reset();
+            Ok(())
+        })
+    }
+
+    /// Raises `KeyboardInterrupt` in what the engine is running. Any thread may call this, also while another waits for a result.
+    pub fn interrupt(&self) {
+        self.shared.interrupter.interrupt("interrupted");
+    }
+
+    fn load_script(&self, script: Script) -> Result<Module, Error> {
+        let id = self.on_thread(move |seat| seat.load(&script))?;
+        Ok(Module { object: self.object(id) })
+    }
+
+    fn object(&self, id: ObjectId) -> Object {
+        Object { held: Arc::new(Held { engine: self.clone(), id }) }
+    }
+
+    /// Runs `body` on the engine's thread and waits for what it gives. A panic in it ends here.
+    fn on_thread<R: Send + 'static>(&self, body: impl FnOnce(&Seat) -> Result<R, Error> + Send + 'static) -> Result<R, Error> {
+        if thread::current().id() == self.shared.id {
+            return Err(Error::Reentered);
+        }
+        let (done, result) = mpsc::sync_channel(1);
+        let job = move |seat: &Seat| {
+            let ended = catch_unwind(AssertUnwindSafe(|| body(seat)));
+            // The receiver is waiting below.
+            let _ = done.send(ended.unwrap_or_else(|panic| Err(Error::Internal(panic_text(&*panic).to_owned()))));
+        };
+        let jobs = self.shared.jobs.as_ref().ok_or(Error::Ended)?;
+        jobs.send(Box::new(job)).map_err(|_| Error::Ended)?;
+        result.recv().unwrap_or(Err(Error::Ended))
+    }
+
+    /// Calls the object with this number, or one of its attributes.
+    fn call(&self, callee: ObjectId, attribute: Option<String>, arguments: Arguments<Object>) -> Result<Value, Error> {
+        let this = Arc::downgrade(&self.shared);
+        let value = self.on_thread(move |seat| {
+            // The handles are dropped here, behind the references taken from them.
+            let arguments = arguments.try_map(&mut |object: Object| {
+                if this.as_ptr() == Arc::as_ptr(&object.held.engine.shared) { seat.object(object.held.id) } else { Err(Error::OtherEngine) }
+            })?;
+            seat.call(callee, attribute.as_deref(), arguments)
+        })?;
+        self.value(value)
+    }
+
+    /// A value with numbers for objects as one with handles.
+    fn value(&self, value: Exchange<ObjectId>) -> Result<Value, Error> {
+        value.try_map(&mut |id| Ok(self.object(id)))
+    }
+}
+
+impl Module {
+    /// The object called `name` in the module.
+    ///
+    /// # Errors
+    /// There is none: an `AttributeError`.
+    pub fn get(&self, name: &str) -> Result<Object, Error> {
+        self.object.attribute(name)
+    }
+
+    /// The function called `name`; [`Module::get`] under the name a reader expects.
+    ///
+    /// # Errors
+    /// There is none: an `AttributeError`.
+    pub fn function(&self, name: &str) -> Result<Object, Error> {
+        self.get(name)
+    }
+
+    /// Makes an object of the class called `name`.
+    ///
+    /// # Errors
+    /// There is no such class, or the exception that its `__init__` raised.
+    pub fn construct(&self, name: &str, arguments: impl IntoArguments) -> Result<Object, Error> {
+        self.get(name)?.call_for_object(arguments)
+    }
+}
+
+impl Object {
+    /// Calls it and reads the result as `R`, [`Value`] for anything.
+    ///
+    /// # Errors
+    /// The exception that left it, for arguments that don't fit too; or the result is no `R`.
+    pub fn call<R: FromValue>(&self, arguments: impl IntoArguments) -> Result<R, Error> {
+        let engine = &self.held.engine;
+        value::read(engine.call(self.held.id, None, arguments.into_arguments())?)
+    }
+
+    /// Calls the method called `name`.
+    ///
+    /// # Errors
+    /// As for [`Object::call`]; an `AttributeError` where there is no such method.
+    pub fn call_method<R: FromValue>(&self, name: &str, arguments: impl IntoArguments) -> Result<R, Error> {
+        let engine = &self.held.engine;
+        value::read(engine.call(self.held.id, Some(name.to_owned()), arguments.into_arguments())?)
+    }
+
+    /// Reads an attribute as `R`.
+    ///
+    /// # Errors
+    /// An `AttributeError` where there is none, or it is no `R`.
+    pub fn attr<R: FromValue>(&self, name: &str) -> Result<R, Error> {
+        let (engine, id, name) = (&self.held.engine, self.held.id, name.to_owned());
+        let value = engine.on_thread(move |seat| seat.attribute_value(id, &name))?;
+        value::read(engine.value(value)?)
+    }
+
+    /// An attribute as an object, whatever it is.
+    ///
+    /// # Errors
+    /// An `AttributeError` where there is none.
+    pub fn attribute(&self, name: &str) -> Result<Object, Error> {
+        let (engine, id, name) = (&self.held.engine, self.held.id, name.to_owned());
+        let id = engine.on_thread(move |seat| seat.attribute(id, &name))?;
+        Ok(engine.object(id))
+    }
+
+    /// `torch.compile` of it.
+    ///
+    /// # Errors
+    /// It can't be called, or `torch` can't be imported.
+    pub fn compile(&self) -> Result<Object, Error> {
+        let (engine, id) = (&self.held.engine, self.held.id);
+        let id = engine.on_thread(move |seat| seat.compile(id))?;
+        Ok(engine.object(id))
+    }
+
+    fn call_for_object(&self, arguments: impl IntoArguments) -> Result<Object, Error> {
+        self.call(arguments)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // The thread ends when its queue does.
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            && thread::current().id() != self.id
+        {
+            // A panic of the engine's thread has nobody left to be told of.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let id = self.id;
+        if let Some(jobs) = &self.engine.shared.jobs {
+            // Once the thread has ended, so have its objects.
+            let _ = jobs.send(Box::new(move |seat| seat.release(id)));
+        }
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Object {
+    /// As `repr` shows it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.held.id;
+        match self.held.engine.on_thread(move |seat| seat.repr(id)) {
+            Ok(text) => f.write_str(&text),
+            Err(_) => f.write_str("Object"),
+        }
+    }
+}
