@@ -136,14 +136,7 @@ fn bind_one<T: Clone>(schema: &Schema, args: &[Operand<T>], named: &[(&str, &Ope
     let mut bound: Vec<Option<Arg<T>>> = vec![None; params.len()];
     let mut args = args;
     let gathered;
-    // `x.view(2, 3)`: an `int[]` that is the last positional parameter behind the receiver takes the rest of the integers.
-    if let Some(at) = params.iter().position(|p| p.kind == Kind::Int && p.list == ListKind::Any && !p.keyword_only)
-        && at <= 1
-        && args.len() > at
-        && args[at..].iter().all(|a| matches!(a, Operand::Int(_)) || (matches!(a, Operand::Tensor(_)) && args.len() > positional))
-        && matches!(args[at], Operand::Int(_))
-        && (args.len() > at + 1 || at + 1 == positional || params[at + 1].default.is_some())
-    {
+    if let Some(at) = loose_list(params, positional, args) {
         let mut all = args[..at].to_vec();
         all.push(Operand::List(args[at..].to_vec(), true));
         gathered = all;
@@ -177,6 +170,21 @@ fn bind_one<T: Clone>(schema: &Schema, args: &[Operand<T>], named: &[(&str, &Ope
         (None, None) => Arg::Absent,
     });
     Ok(filled.collect())
+}
+
+/// The position from which on the arguments are the items of one list parameter, written without brackets.
+fn loose_list<T>(params: &[Param], positional: usize, args: &[Operand<T>]) -> Option<usize> {
+    // `torch.meshgrid(a, b)`, `torch.einsum(text, a, b)`: a `Tensor[]` that is the last positional parameter.
+    let last = positional.checked_sub(1)?;
+    let tensors = |a: &Operand<T>| matches!(a, Operand::Tensor(_));
+    if params[last].kind == Kind::Tensor && params[last].list != ListKind::One && args.len() > last && args[last..].iter().all(tensors) {
+        return Some(last);
+    }
+    // `x.view(2, 3)`: an `int[]` that is the last positional parameter behind the receiver takes the rest of the integers.
+    let at = params.iter().position(|p| p.kind == Kind::Int && p.list == ListKind::Any && !p.keyword_only)?;
+    let fits = |a: &Operand<T>| matches!(a, Operand::Int(_)) || (matches!(a, Operand::Tensor(_)) && args.len() > positional);
+    let loose = at <= 1 && args.len() > at && args[at..].iter().all(fits) && matches!(args[at], Operand::Int(_));
+    (loose && (args.len() > at + 1 || at + 1 == positional || params[at + 1].default.is_some())).then_some(at)
 }
 
 /// Names NumPy's users write.
