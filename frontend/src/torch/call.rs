@@ -19,7 +19,7 @@ use std::{rc::Rc, sync::Arc};
 use taipan_ir::{
     Arg,
     bind::{Bound, CallForm, Operand, bind},
-    op::{Entry, OpRef},
+    op::{Entry, Forms, OpRef},
     schema::{Kind, Schema},
 };
 use taipan_tensor::{Tensor, registry};
@@ -36,9 +36,18 @@ pub struct OverloadSet {
 }
 
 impl OverloadSet {
-    /// The ops whose base name is `name`.
-    pub fn find(name: &'static str) -> Option<Self> {
-        let entries: Vec<_> = registry().overloads(name).collect();
+    /// The ops of base name `name` that have this form.
+    pub fn find(name: &'static str, form: Forms) -> Option<Self> {
+        Self::of(name, |entry| entry.op.0.forms.has(form))
+    }
+
+    /// The ops of base name `name` that operators and indexing are made of: all but those of `torch.nn.functional` alone.
+    pub(super) fn find_internal(name: &'static str) -> Option<Self> {
+        Self::of(name, |entry| entry.op.0.forms != Forms::NN)
+    }
+
+    fn of(name: &'static str, belongs: impl Fn(&Entry) -> bool) -> Option<Self> {
+        let entries: Vec<_> = registry().overloads(name).filter(|entry| belongs(entry)).collect();
         let factory = entries.iter().any(|entry| entry.schema.position("requires_grad").is_some());
         let numeric = entries.iter().all(|entry| {
             let mut kinds = entry.schema.params.iter().map(|param| param.kind);
@@ -243,7 +252,7 @@ impl TorchState {
         named: &[(&str, Operand<PyRef<Variable>>)],
         vm: &VirtualMachine,
     ) -> PyResult {
-        let overloads = self.overloads(name).ok_or_else(|| vm.new_not_implemented_error(format!("the op '{name}' is not available")))?;
+        let overloads = self.internal(name).ok_or_else(|| vm.new_not_implemented_error(format!("the op '{name}' is not available")))?;
         let bound = bind(name, CallForm::Method, overloads.entries.iter().copied(), positional, named).map_err(|error| raise(error, vm))?;
         self.run_bound(bound, vm)
     }

@@ -56,7 +56,7 @@ pub(super) fn set(zelf: &Py<Variable>, key: &PyObject, value: Option<PyObjectRef
 
 /// The node of an assignment whose value is a leaf.
 fn overwritten(zelf: &Py<Variable>) -> Option<Origin> {
-    zelf.state().overloads("copy_").and_then(|set| set.entries().first().map(|entry| Origin(entry.op)))
+    zelf.state().internal("copy_").and_then(|set| set.entries().first().map(|entry| Origin(entry.op)))
 }
 
 /// The parts of a key; a key that isn't a tuple has one.

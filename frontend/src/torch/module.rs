@@ -96,7 +96,7 @@ fn install_ops(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &VirtualMachin
     let loaded = vm.sys_module.get_attr("modules", vm)?;
     for (form, attribute, shown_module) in NAMESPACES {
         let names = vm.ctx.new_dict();
-        for set in overload_sets(state, form) {
+        for set in overload_sets(form) {
             let shown = shown_name(set.name(), form);
             let function = OpFunction::new(Rc::clone(&set), Rc::clone(state), shown, shown_module).into_ref(&vm.ctx);
             names.set_item(shown, function.into(), vm)?;
@@ -113,7 +113,7 @@ fn install_ops(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &VirtualMachin
         }
     }
     let class = Variable::static_type();
-    for set in overload_sets(state, Forms::METHOD) {
+    for set in overload_sets(Forms::METHOD) {
         let name = vm.ctx.intern_str(set.name());
         // What is written for the class by hand stays.
         if !class.attributes().contains(name) {
@@ -124,13 +124,13 @@ fn install_ops(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &VirtualMachin
 }
 
 /// The overloads of every op name that has this form, each once.
-fn overload_sets(state: &Rc<TorchState>, form: Forms) -> Vec<Rc<OverloadSet>> {
+fn overload_sets(form: Forms) -> Vec<Rc<OverloadSet>> {
     let mut seen = std::collections::HashSet::new();
     registry()
         .entries()
         .iter()
         .filter(|entry| entry.op.0.forms.has(form) && seen.insert(entry.schema.base))
-        .filter_map(|entry| state.overloads(entry.schema.base))
+        .filter_map(|entry| OverloadSet::find(entry.schema.base, form).map(Rc::new))
         .collect()
 }
 

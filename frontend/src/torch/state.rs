@@ -30,7 +30,7 @@ pub struct TorchState {
     size_type: PyTypeRef,
     make_result_type: PyObjectRef,
     result_types: RefCell<HashMap<&'static str, PyTypeRef>>,
-    functions: RefCell<HashMap<&'static str, Rc<OverloadSet>>>,
+    internal: RefCell<HashMap<&'static str, Rc<OverloadSet>>>,
     print_options: RefCell<PrintOptions>,
 }
 
@@ -47,7 +47,7 @@ impl TorchState {
             size_type,
             make_result_type: helpers.get_attr("result_type", vm)?,
             result_types: RefCell::default(),
-            functions: RefCell::default(),
+            internal: RefCell::default(),
             print_options: RefCell::default(),
         }))
     }
@@ -168,13 +168,13 @@ impl TorchState {
         Ok(PyTuple::new_unchecked(items.into_boxed_slice()).into_ref_with_type(vm, class)?.into())
     }
 
-    /// The overloads of `name`, made once.
-    pub fn overloads(self: &Rc<Self>, name: &'static str) -> Option<Rc<OverloadSet>> {
-        if let Some(set) = self.functions.borrow().get(name) {
+    /// The ops that operators and indexing are made of, looked up once.
+    pub(super) fn internal(&self, name: &'static str) -> Option<Rc<OverloadSet>> {
+        if let Some(set) = self.internal.borrow().get(name) {
             return Some(Rc::clone(set));
         }
-        let set = Rc::new(OverloadSet::find(name)?);
-        self.functions.borrow_mut().insert(name, Rc::clone(&set));
+        let set = Rc::new(OverloadSet::find_internal(name)?);
+        self.internal.borrow_mut().insert(name, Rc::clone(&set));
         Some(set)
     }
 }
