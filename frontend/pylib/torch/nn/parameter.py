@@ -43,8 +43,14 @@ class Buffer:
         return tensor
 
 
-class _Uninitialized:
-    """What parameters and buffers without a shape share: nothing can be asked of them but to materialize."""
+class UninitializedParameter(Parameter):
+    """A parameter whose shape is found when the module is first called: nothing can be asked of it but to materialize."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        data = torch.empty(0, device=device, dtype=dtype)
+        return Tensor._make_subclass(cls, data, requires_grad)
 
     def materialize(self, shape, device=None, dtype=None):
         """Gives this tensor storage of `shape`; its class becomes that of an ordinary parameter or buffer."""
@@ -66,19 +72,6 @@ class _Uninitialized:
             "calling `module.share_memory()`."
         )
 
-    def __repr__(self):
-        return f"<{type(self).__name__}>"
-
-
-class UninitializedParameter(_Uninitialized, Parameter):
-    """A parameter whose shape is found when the module is first called."""
-
-    cls_to_become = Parameter
-
-    def __new__(cls, requires_grad=True, device=None, dtype=None):
-        data = torch.empty(0, device=device, dtype=dtype)
-        return Tensor._make_subclass(cls, data, requires_grad)
-
     def __deepcopy__(self, memo):
         known = memo.get(id(self))
         if known is not None:
@@ -87,8 +80,11 @@ class UninitializedParameter(_Uninitialized, Parameter):
         memo[id(self)] = result
         return result
 
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
 
-class UninitializedBuffer(_Uninitialized, Tensor):
+
+class UninitializedBuffer(Tensor):
     """A buffer whose shape is found when the module is first called."""
 
     cls_to_become = Tensor
@@ -100,7 +96,13 @@ class UninitializedBuffer(_Uninitialized, Tensor):
         result._is_buffer = True
         return result
 
+    # Tensor must be the first base of both classes, so what they share can't be a base too.
+    materialize = UninitializedParameter.materialize
+    shape = UninitializedParameter.shape
+    share_memory_ = UninitializedParameter.share_memory_
+    __repr__ = UninitializedParameter.__repr__
+
 
 def is_lazy(param):
     """Whether a parameter or buffer still waits for its shape."""
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, (UninitializedParameter, UninitializedBuffer))
