@@ -17,6 +17,7 @@
 #![warn(missing_docs)]
 
 mod builder;
+mod compile;
 mod engine;
 mod error;
 pub mod explain;

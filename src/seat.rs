@@ -2,6 +2,7 @@
 
 use crate::{
     Error,
+    compile::Jit,
     report::{Observer, VersionReport},
     settings::SettingStore,
 };
@@ -22,6 +23,7 @@ pub(crate) struct ObjectId(u64);
 
 pub(crate) struct Seat {
     host: Host,
+    jit: Rc<Jit>,
     settings: Rc<RefCell<SettingStore>>,
     objects: RefCell<HashMap<ObjectId, Object>>,
     next: Cell<u64>,
@@ -32,7 +34,7 @@ impl Seat {
     pub(crate) fn new(
         host: Host,
         settings: SettingStore,
-        _observer: Observer,
+        observer: Observer,
         threads: Option<usize>,
         deadline: Option<Duration>,
     ) -> Result<Self, Error> {
@@ -40,7 +42,9 @@ impl Seat {
         if let Some(threads) = threads {
             host.set_threads(threads)?;
         }
-        Ok(Self { host, settings, objects: RefCell::default(), next: Cell::new(0), deadline })
+        let installed = host.enter(|vm| Jit::install(settings.clone(), observer, vm));
+        let jit = installed.map_err(|_| Error::Start("the call hook can't be installed".to_owned()))?;
+        Ok(Self { host, jit, settings, objects: RefCell::default(), next: Cell::new(0), deadline })
     }
 
     pub(crate) fn interrupter(&self) -> Interrupter {
@@ -52,11 +56,12 @@ impl Seat {
     }
 
     pub(crate) fn versions(&self) -> Vec<VersionReport> {
-        Vec::new()
+        self.host.enter(|vm| self.jit.versions(vm))
     }
 
     /// Forgets every version and what the program has set.
     pub(crate) fn reset(&self) {
+        self.host.enter(|_| self.jit.forget());
         self.settings.borrow_mut().reset();
     }
 
@@ -136,7 +141,10 @@ impl Seat {
     /// Ends the VM, behind every object that was held.
     pub(crate) fn finish(self) {
         let objects = self.objects.take();
-        self.host.enter(|_| drop(objects));
+        self.host.enter(|_| {
+            self.jit.forget();
+            drop(objects);
+        });
         self.host.finish();
     }
 

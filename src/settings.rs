@@ -181,9 +181,14 @@ impl SettingStore {
         Ok(Self { now: start.clone(), start, forced })
     }
 
-    /// The values in force.
+    /// The values in force, to be taken along.
     pub fn snapshot(&self) -> Settings {
         self.now.clone()
+    }
+
+    /// The values in force.
+    pub fn current(&self) -> &Settings {
+        &self.now
     }
 
     /// The value in force of one entry.

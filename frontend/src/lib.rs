@@ -4,6 +4,7 @@ pub mod bridge;
 pub mod code;
 pub mod embed;
 pub mod hook;
+pub mod inspect;
 pub mod source;
 mod thread;
 pub mod torch;

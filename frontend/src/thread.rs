@@ -7,6 +7,7 @@ use crate::{
     bridge::BridgeState,
     code::CodeTable,
     hook::{CallHook, CallSlots},
+    torch::Compiler,
     watch::WatchState,
 };
 use std::{
@@ -23,6 +24,10 @@ pub(crate) struct ThreadState {
     pub hook: RefCell<Option<Rc<dyn CallHook>>>,
     /// Whether a compiled region is running, so that calls are to be asked about.
     pub hook_active: Cell<bool>,
+    /// The compiler of this thread's engine.
+    pub compiler: RefCell<Option<Rc<dyn Compiler>>>,
+    /// See [`crate::inspect::tensor_epoch`].
+    pub tensor_epoch: Cell<u64>,
     /// Decoded code objects.
     pub codes: RefCell<CodeTable>,
     /// Bridges under way.
@@ -47,8 +52,9 @@ pub(crate) struct ReleaseOnDrop;
 
 impl Drop for ReleaseOnDrop {
     fn drop(&mut self) {
-        let (hook, codes) = with(|t| (t.hook.take(), t.codes.take()));
+        let (hook, codes, compiler) = with(|t| (t.hook.take(), t.codes.take(), t.compiler.take()));
         drop(hook);
+        drop(compiler);
         with(|t| t.bridges.release());
         drop(codes);
     }

@@ -136,6 +136,11 @@ pub(crate) fn code_of(function: &Py<PyFunction>, vm: &VirtualMachine) -> PyResul
     function.as_object().get_attr(vm.ctx.intern_str("__code__"), vm)?.try_downcast(vm)
 }
 
+/// The code object that `function` runs now.
+pub(crate) fn code_of_function(function: &Py<PyFunction>, vm: &VirtualMachine) -> Option<PyObjectRef> {
+    code_of(function, vm).ok().map(Into::into)
+}
+
 /// A new cell.
 pub fn make_cell(contents: Option<PyObjectRef>, vm: &VirtualMachine) -> PyResult {
     let cell = vm.ctx.types.cell_type.as_object();

@@ -48,6 +48,21 @@ impl CodeInfo {
         Ok(info)
     }
 
+    /// The info of an object that is a code object.
+    pub fn of_object(object: &PyObjectRef, vm: &VirtualMachine) -> Option<Rc<Self>> {
+        Self::of(object.downcast_ref::<PyCode>()?, vm).ok().flatten()
+    }
+
+    /// Whether it has a `*args` parameter.
+    pub fn has_varargs(&self) -> bool {
+        self.meta.flags.contains(CodeFlags::VARARGS)
+    }
+
+    /// Whether it has a `**kwargs` parameter.
+    pub fn has_varkeywords(&self) -> bool {
+        self.meta.flags.contains(CodeFlags::VARKEYWORDS)
+    }
+
     /// The code object, if it is still alive.
     pub fn code(&self) -> Option<PyRef<PyCode>> {
         self.code.upgrade()?.downcast().ok()

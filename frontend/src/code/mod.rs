@@ -17,8 +17,11 @@ pub use info::CodeInfo;
 pub use shapes::Shape;
 pub use verify::{VerifyError, verify};
 
-pub(crate) use function::code_of;
+pub(crate) use function::{code_of, code_of_function};
+
 pub(crate) use info::CodeTable;
+pub use rustpython_compiler_core::SourceLocation as SourcePlace;
+pub use rustpython_vm::bytecode::Opcode;
 
 use rustpython_vm::{
     Context,

@@ -6,10 +6,12 @@
 
 mod attributes;
 mod call;
+mod compiler;
 mod constants;
 mod create;
 mod execute;
 mod generator;
+pub mod graph_module;
 mod index;
 pub mod index_plan;
 mod legacy;
@@ -23,12 +25,15 @@ pub mod print;
 mod state;
 mod storage;
 mod text;
+mod tracing;
 mod variable;
 
 pub use call::{OpFunction, OpMethod, OverloadSet, op_of};
+pub use compiler::{CompileOptions, CompiledFunction, CompiledObject, Compiler, PlainFunction, install_compiler};
 pub use constants::{PyDType, PyDevice, PyLayout, PyMemoryFormat};
 pub use generator::PyGenerator;
 pub use module::definition;
 pub use operand::{dtype_of, operand};
 pub use state::{TorchState, raise, state};
+pub use tracing::{Ambient, OpCallable, TensorView, make_tensor, torch_type, with_context};
 pub use variable::{Origin, Variable};

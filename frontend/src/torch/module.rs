@@ -3,6 +3,7 @@
 use super::{
     attributes::{self, GradientNode},
     call::{OpFunction, OpMethod, OverloadSet},
+    compiler,
     constants::{PyDType, PyDevice, PyFloatInfo, PyIntInfo, PyLayout, PyMemoryFormat},
     create, generator, legacy, methods, modes, near,
     state::{StateHandle, TorchState},
@@ -15,7 +16,6 @@ use rustpython_vm::{
     builtins::{PyModule, PyModuleDef},
     class::{PyClassImpl, StaticType},
     function::FuncArgs,
-    import,
 };
 use std::rc::Rc;
 use taipan_ir::op::Forms;
@@ -164,13 +164,11 @@ fn install_functions(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &Virtual
     Ok(())
 }
 
-/// `torch._C._compiler`: the engine's, or one that runs everything plainly when the VM has no engine.
+/// `torch._C._compiler`. Without an engine's compiler, compiled functions run plainly.
 fn compiler_module(vm: &VirtualMachine) -> PyResult {
     const NAME: &str = "torch._C._compiler";
-    if vm.state.module_defs.contains_key(NAME) {
-        return import::import_builtin(vm, NAME);
-    }
-    let module = vm.import("_taipan_compiler", 0)?;
-    vm.sys_module.get_attr("modules", vm)?.set_item(NAME, module.clone(), vm)?;
-    Ok(module)
+    let module = vm.new_module(NAME, vm.ctx.new_dict(), None);
+    compiler::install(&module, vm)?;
+    vm.sys_module.get_attr("modules", vm)?.set_item(NAME, module.clone().into(), vm)?;
+    Ok(module.into())
 }

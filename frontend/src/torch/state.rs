@@ -103,9 +103,7 @@ impl TorchState {
 
     /// A tensor object as the result of a recorded op.
     pub(super) fn wrap_recorded(self: &Rc<Self>, data: Tensor, origin: Option<Origin>, vm: &VirtualMachine) -> PyRef<Variable> {
-        let variable = Variable::new(data, Rc::clone(self));
-        variable.record(origin);
-        self.object(variable, vm)
+        self.object(Variable::new(data, Rc::clone(self)).with_origin(origin), vm)
     }
 
     fn object(&self, variable: Variable, vm: &VirtualMachine) -> PyRef<Variable> {

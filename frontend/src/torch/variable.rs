@@ -63,6 +63,11 @@ impl Origin {
     }
 }
 
+/// A tensor that guards may have looked at is not what it was.
+fn changed() {
+    crate::thread::with(|t| t.tensor_epoch.set(t.tensor_epoch.get() + 1));
+}
+
 impl Variable {
     /// The class `torch.Tensor` of one VM.
     pub(super) fn make_tensor_type(vm: &VirtualMachine) -> PyResult<PyTypeRef> {
@@ -97,6 +102,7 @@ impl Variable {
     /// Puts other data into the same object, as `x.data = y` does.
     pub fn set_data(&self, data: Tensor) {
         *self.data.borrow_mut() = data;
+        changed();
     }
 
     /// The state of the VM it belongs to.
@@ -134,6 +140,7 @@ impl Variable {
             ));
         }
         self.requires_grad.set(flag);
+        changed();
         Ok(())
     }
 
@@ -141,6 +148,14 @@ impl Variable {
     pub fn record(&self, origin: Option<Origin>) {
         self.requires_grad.set(origin.is_some());
         self.origin.set(origin);
+        changed();
+    }
+
+    /// A new tensor that is the result of a recorded op.
+    pub(super) fn with_origin(self, origin: Option<Origin>) -> Self {
+        self.requires_grad.set(origin.is_some());
+        self.origin.set(origin);
+        self
     }
 
     /// `x.grad`.

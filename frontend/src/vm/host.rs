@@ -108,7 +108,8 @@ impl HostBuilder {
             .build();
         let policy = Rc::new(RefCell::new(self.policy));
         let access = HostAccess::new(Rc::clone(&policy), self.streams);
-        interpreter.enter(|vm| install(access, &policy.borrow(), vm).map_err(|exception| super::script::describe(vm, &exception).traceback))?;
+        interpreter
+            .enter(|vm| install(access, &policy.borrow(), vm).map_err(|exception| super::script::describe(vm, &exception).traceback))?;
         Ok(Host { release: ReleaseOnDrop, interpreter, interrupter: Interrupter::new(sender), policy })
     }
 }

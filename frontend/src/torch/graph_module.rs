@@ -1,0 +1,133 @@
+//! Graphs as Python sees them: a `torch.fx.GraphModule` for backends written in Python.
+
+use super::{call::op_of, state::state, tracing::TensorView};
+use crate::inspect::{self, Object, Vm};
+use rustpython_vm::{
+    PyResult,
+    function::{FuncArgs, KwArgs},
+};
+use std::collections::HashMap;
+use taipan_ir::{Dim, Number, OpRef, Val, graph::Graph, op::Arg};
+use taipan_tensor::{Tensor, registry};
+
+/// Hands a graph and example inputs to a backend; its answer is called with the inputs and gives the outputs.
+pub fn compile(backend: &Object, graph: &Graph, examples: &[Object], vm: &Vm) -> PyResult {
+    let module = module(graph, vm)?;
+    backend.call((module, inspect::make_list(examples.to_vec(), vm)), vm)
+}
+
+/// Calls what a backend made. Its result is a tensor, or a tuple or list of them, as many as the graph has outputs.
+pub fn run(function: &Object, inputs: &[Object], vm: &Vm) -> PyResult<Vec<Tensor>> {
+    let result = function.call(FuncArgs::from(inputs.to_vec()), vm)?;
+    let items = match inspect::tuple_items(&result) {
+        Some(items) => items.to_vec(),
+        None => inspect::list_items(&result).unwrap_or_else(|| vec![result.clone()]),
+    };
+    let tensor = |o: &Object| TensorView::of(o).map(|t| t.tensor());
+    items.iter().map(tensor).collect::<Option<Vec<_>>>().ok_or_else(|| vm.new_type_error("a backend's function must return tensors"))
+}
+
+/// The graph as a `GraphModule`.
+fn module(graph: &Graph, vm: &Vm) -> PyResult {
+    vm.import("torch.fx", 0)?;
+    let attribute = |name: &'static str| {
+        inspect::module_attribute("torch.fx", vm.ctx.intern_str(name), vm)
+            .ok_or_else(|| vm.new_runtime_error(format!("torch.fx has no {name}")))
+    };
+    let fx = attribute("Graph")?.call((), vm)?;
+    let mut nodes: HashMap<Val, Object> = HashMap::new();
+    for input in graph.inputs() {
+        nodes.insert(input.value, vm.call_method(&fx, "placeholder", (input.name.clone(),))?);
+    }
+    for node in graph.nodes() {
+        let made = call_node(&fx, node.op, &node.args, &nodes, vm)?;
+        match node.results.as_slice() {
+            [one] if !returns_list(node.op) => {
+                nodes.insert(*one, made);
+            }
+            several => {
+                let getitem = operator_getitem(vm)?;
+                for (i, value) in several.iter().enumerate() {
+                    let args = inspect::make_tuple(vec![made.clone(), vm.ctx.new_int(i).into()], vm);
+                    nodes.insert(*value, vm.call_method(&fx, "call_function", (getitem.clone(), args))?);
+                }
+            }
+        }
+    }
+    let outputs: Vec<Object> = graph.outputs().iter().filter_map(|v| nodes.get(v).cloned()).collect();
+    vm.call_method(&fx, "output", (inspect::make_tuple(outputs, vm),))?;
+    attribute("GraphModule")?.call((inspect::make_dict(vm), fx), vm)
+}
+
+fn returns_list(op: OpRef) -> bool {
+    registry().entry(op).is_some_and(|e| e.schema.returns.iter().any(|r| r.list))
+}
+
+fn operator_getitem(vm: &Vm) -> PyResult {
+    vm.import("operator", 0)?;
+    inspect::module_attribute("operator", vm.ctx.intern_str("getitem"), vm)
+        .ok_or_else(|| vm.new_runtime_error("operator.getitem is missing"))
+}
+
+/// One op as a call of the torch function of its name, or of the method where there is no function.
+fn call_node(fx: &Object, op: OpRef, args: &[Arg<Val>], nodes: &HashMap<Val, Object>, vm: &Vm) -> PyResult {
+    let Some(entry) = registry().entry(op) else { return Err(vm.new_runtime_error(format!("the op {} is not registered", op.name()))) };
+    let (mut positional, mut named) = (vec![], KwArgs::default());
+    let mut by_name = false;
+    for (param, arg) in entry.schema.params.iter().zip(args) {
+        let default = param.default.as_ref().is_some_and(|d| match (d, arg) {
+            (Arg::Absent, Arg::Absent) => true,
+            (d, a) => &d.map(|()| Val(u32::MAX)) == a,
+        });
+        if default {
+            by_name = true;
+            continue;
+        }
+        let value = object(arg, nodes, vm)?;
+        if by_name || param.keyword_only {
+            by_name = true;
+            named.insert(param.name.to_owned().into(), value);
+        } else {
+            positional.push(value);
+        }
+    }
+    let keywords = inspect::make_dict(vm);
+    for (name, value) in named {
+        inspect::dict_set(&keywords, &vm.ctx.new_str(name).into(), Some(value), vm);
+    }
+    let args = inspect::make_tuple(positional, vm);
+    match function_of(entry.schema.base, vm) {
+        Some(function) => vm.call_method(fx, "call_function", (function, args, keywords)),
+        None => vm.call_method(fx, "call_method", (entry.schema.base, args, keywords)),
+    }
+}
+
+/// The torch function of an op: of `torch._C`, else of `torch._C._nn`.
+fn function_of(base: &'static str, vm: &Vm) -> Option<Object> {
+    ["torch._C", "torch._C._nn"]
+        .iter()
+        .find_map(|module| inspect::module_attribute(module, vm.ctx.intern_str(base), vm))
+        .filter(|f| op_of(f).is_some())
+}
+
+fn object(arg: &Arg<Val>, nodes: &HashMap<Val, Object>, vm: &Vm) -> PyResult {
+    let node = |v: &Val| nodes.get(v).cloned().unwrap_or_else(|| vm.ctx.none());
+    let int = |d: &Dim| Object::from(vm.ctx.new_int(d.known().unwrap_or(0)));
+    let state = state(vm)?;
+    Ok(match arg {
+        Arg::Tensor(v) => node(v),
+        Arg::Tensors(vs) => inspect::make_list(vs.iter().map(node).collect(), vm),
+        Arg::OptionalTensors(vs) => inspect::make_list(vs.iter().map(|v| v.as_ref().map_or_else(|| vm.ctx.none(), node)).collect(), vm),
+        Arg::Number(Number::Bool(b)) | Arg::Bool(b) => vm.ctx.new_bool(*b).into(),
+        Arg::Number(Number::Int(i)) => vm.ctx.new_int(*i).into(),
+        Arg::Number(Number::Float(x)) => vm.ctx.new_float(*x).into(),
+        Arg::Int(d) => int(d),
+        Arg::Ints(ds) => inspect::make_tuple(ds.iter().map(int).collect(), vm),
+        Arg::Floats(xs) => inspect::make_list(xs.iter().map(|x| vm.ctx.new_float(*x).into()).collect(), vm),
+        Arg::DType(d) => state.dtype_object(*d),
+        Arg::Device(d) => state.device_object(d, vm),
+        Arg::MemoryFormat(m) => state.constants().memory_format(*m),
+        Arg::Str(s) => vm.ctx.new_str(&**s).into(),
+        Arg::Generator(_) | Arg::Absent => vm.ctx.none(),
+    })
+}

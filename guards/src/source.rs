@@ -1,0 +1,245 @@
+//! Sources: the path from an entry's frames to a value, by which it can be read again at a later call.
+
+use std::{collections::HashMap, fmt::Write};
+use taipan_frontend::inspect::{self, Const, Name, Object, Vm};
+
+/// A source in its table; parents come before children.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct SourceId(pub u32);
+
+/// A key of a dict.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Key {
+    /// A string, interned.
+    Name(Name),
+    /// Another constant.
+    Const(Const),
+}
+
+impl Key {
+    /// The key of a constant.
+    pub fn new(value: &Const, vm: &Vm) -> Key {
+        match value {
+            Const::Str(s) => Key::Name(inspect::name(s, vm)),
+            other => Key::Const(other.clone()),
+        }
+    }
+
+    /// The constant.
+    pub fn as_const(&self) -> Const {
+        match self {
+            Key::Name(n) => Const::Str(n.as_str().into()),
+            Key::Const(c) => c.clone(),
+        }
+    }
+}
+
+/// How a value is reached.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Source {
+    /// A localsplus slot of a frame of the entry; frame 0 is the outermost.
+    Slot {
+        /// The frame.
+        frame: u16,
+        /// The slot.
+        index: u16,
+        /// The variable's name.
+        name: Name,
+    },
+    /// A place on the value stack of a frame, from the bottom.
+    Stack {
+        /// The frame.
+        frame: u16,
+        /// The place.
+        depth: u16,
+    },
+    /// The namespace a frame's globals are looked up in.
+    Globals {
+        /// The frame.
+        frame: u16,
+    },
+    /// The namespace looked at behind the globals.
+    Builtins {
+        /// The frame.
+        frame: u16,
+    },
+    /// The exception a frame of the entry is handling.
+    Handled {
+        /// The frame.
+        frame: u16,
+    },
+    /// The new object that a frame's callee, an `__init__`, is filling.
+    Post {
+        /// The frame.
+        frame: u16,
+    },
+    /// An object that lives as long as the VM: one of its own types, by number in the table.
+    Known(u32),
+    /// The class of a value.
+    TypeOf(SourceId),
+    /// What a lookup through the MRO of a class finds, descriptors untouched.
+    TypeAttr(SourceId, Name),
+    /// The same behind one class of the MRO, as `super()` looks: `(class of the receiver, class to start behind, name)`.
+    SuperAttr(SourceId, SourceId, Name),
+    /// The namespace of an object.
+    InstanceDict(SourceId),
+    /// The value under a key of a dict.
+    DictItem(SourceId, Key),
+    /// An item of a list or tuple.
+    Item(SourceId, u32),
+    /// The contents of a cell.
+    Cell(SourceId),
+    /// What a data descriptor of a native, immutable type gives: `__func__`, `__globals__`, `fget`.
+    Native(SourceId, &'static str),
+}
+
+impl Source {
+    /// The source this one is read from.
+    pub fn parent(&self) -> Option<SourceId> {
+        match *self {
+            Source::Slot { .. }
+            | Source::Stack { .. }
+            | Source::Globals { .. }
+            | Source::Builtins { .. }
+            | Source::Handled { .. }
+            | Source::Post { .. }
+            | Source::Known(_) => None,
+            Source::TypeOf(p)
+            | Source::TypeAttr(p, _)
+            | Source::SuperAttr(p, _, _)
+            | Source::InstanceDict(p)
+            | Source::DictItem(p, _)
+            | Source::Item(p, _)
+            | Source::Cell(p)
+            | Source::Native(p, _) => Some(p),
+        }
+    }
+}
+
+/// All sources of one trace, interned.
+#[derive(Clone, Default, Debug)]
+pub struct SourceTable {
+    sources: Vec<Source>,
+    ids: HashMap<Source, SourceId>,
+    known: Vec<Object>,
+}
+
+impl SourceTable {
+    /// The id of a source.
+    pub fn intern(&mut self, source: Source) -> SourceId {
+        if let Some(id) = self.ids.get(&source) {
+            return *id;
+        }
+        let id = SourceId(self.sources.len() as u32);
+        self.sources.push(source.clone());
+        self.ids.insert(source, id);
+        id
+    }
+
+    /// The source of an object that lives as long as the VM.
+    pub fn known(&mut self, object: &Object) -> SourceId {
+        let index = self.known.iter().position(|k| inspect::same(k, object)).unwrap_or_else(|| {
+            self.known.push(object.clone());
+            self.known.len() - 1
+        });
+        self.intern(Source::Known(index as u32))
+    }
+
+    /// The object of a [`Source::Known`].
+    pub fn known_object(&self, index: u32) -> &Object {
+        &self.known[index as usize]
+    }
+
+    /// A source by its id.
+    pub fn get(&self, id: SourceId) -> &Source {
+        &self.sources[id.0 as usize]
+    }
+
+    /// Number of sources.
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// The source as readers see it: `local x`, `global torch.relu`, `local self.fc.weight`.
+    pub fn text(&self, id: SourceId) -> String {
+        match self.get(id) {
+            Source::Slot { name, .. } => format!("local {name}"),
+            Source::Stack { depth, .. } => format!("stack {depth}"),
+            Source::Globals { .. } => "globals()".to_owned(),
+            Source::Builtins { .. } => "builtins".to_owned(),
+            Source::Handled { .. } => "handled exception".to_owned(),
+            Source::Post { .. } => "new object".to_owned(),
+            Source::Known(i) => inspect::class_name(&self.known[*i as usize]),
+            Source::TypeOf(p) => wrap("type", &self.text(*p)),
+            Source::TypeAttr(p, name) => format!("{}.{name}", self.text(*p)),
+            Source::SuperAttr(p, _, name) => format!("{}.{name}", wrap("super", &self.text(*p))),
+            Source::InstanceDict(p) => format!("{}.__dict__", self.text(*p)),
+            Source::Cell(p) => match self.get(*p) {
+                Source::Slot { name, .. } => format!("local {name}"),
+                _ => format!("{}.cell_contents", self.text(*p)),
+            },
+            Source::Item(p, i) => format!("{}[{i}]", self.text(*p)),
+            Source::Native(p, name) => format!("{}.{name}", self.text(*p)),
+            Source::DictItem(p, key) => match (self.get(*p), key) {
+                (Source::Globals { .. }, Key::Name(n)) => format!("global {n}"),
+                (Source::Builtins { .. }, Key::Name(n)) => format!("builtin {n}"),
+                (Source::Native(f, "__globals__"), Key::Name(n)) => {
+                    let mut text = format!("global {n} of ");
+                    let _ = write!(text, "{}", self.text(*f).trim_start_matches("local ").trim_start_matches("global "));
+                    text
+                }
+                (Source::InstanceDict(owner), Key::Name(n)) => format!("{}.{n}", self.text(*owner)),
+                (_, key) => format!("{}[{}]", self.text(*p), key.as_const()),
+            },
+        }
+    }
+
+    /// The source without the word that says where it starts: `x`, `torch.relu`.
+    pub fn short_text(&self, id: SourceId) -> String {
+        let text = self.text(id);
+        for word in ["local ", "global ", "builtin "] {
+            if let Some(rest) = text.strip_prefix(word) {
+                return rest.to_owned();
+            }
+        }
+        text
+    }
+}
+
+/// `local x` → `local type(x)`.
+fn wrap(function: &str, text: &str) -> String {
+    match text.split_once(' ') {
+        Some((kind, rest)) if matches!(kind, "local" | "global" | "builtin" | "stack") => format!("{kind} {function}({rest})"),
+        _ => format!("{function}({text})"),
+    }
+}
+
+/// Reads a source from its parent's value. `None`: absent.
+pub fn read(source: &Source, parent: &Object, other: Option<&Object>, vm: &Vm) -> Option<Object> {
+    match source {
+        Source::Slot { .. }
+        | Source::Stack { .. }
+        | Source::Globals { .. }
+        | Source::Builtins { .. }
+        | Source::Handled { .. }
+        | Source::Post { .. }
+        | Source::Known(_) => None,
+        Source::TypeOf(_) => Some(inspect::class_of(parent)),
+        Source::TypeAttr(_, name) => inspect::type_lookup(parent, name),
+        Source::SuperAttr(_, _, name) => inspect::type_lookup_after(parent, other?, name).map(|found| found.0),
+        Source::InstanceDict(_) => inspect::instance_dict(parent),
+        Source::DictItem(_, Key::Name(name)) => inspect::dict_get(parent, name, vm),
+        Source::DictItem(_, Key::Const(key)) => inspect::dict_get_const(parent, key, vm),
+        Source::Item(_, index) => match inspect::tuple_items(parent) {
+            Some(items) => items.get(*index as usize).cloned(),
+            None => inspect::list_item(parent, *index as usize),
+        },
+        Source::Cell(_) => inspect::cell_contents(parent, vm),
+        Source::Native(_, name) => inspect::native_attribute(parent, name, vm),
+    }
+}

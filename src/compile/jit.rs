@@ -1,0 +1,488 @@
+//! The compiler itself: what it decides at each entry, and what scripts ask of it.
+
+use super::{
+    backend::{self, Callable},
+    owner::{Entry, Owner},
+    version::{ChainRoots, Version, Work},
+};
+use crate::{
+    report::{Break, Event, Failure, Names, Observer, Place, VersionName, VersionReport},
+    settings::{SettingStore, SettingValue, Settings},
+};
+use std::{
+    cell::{Cell, RefCell},
+    rc::{Rc, Weak},
+};
+use taipan_frontend::{
+    bridge::{self, FrameState},
+    hook::{self, CallHook, Called, Region},
+    inspect::{self, Args, CallResult, Const, Function, Object, Vm},
+    torch::{Ambient, CompiledFunction, CompiledObject, Compiler, install_compiler},
+};
+use taipan_ir::{DType, dims::NumberDims};
+use taipan_tensor::{evaluate::Plan, registry};
+use taipan_tracer::{EntryFrame, Exit, Limits, Outcome, Stop, Trace, stop};
+
+/// What to do at an entry.
+pub(super) enum Decision {
+    /// Run this version, whose guards captured these values.
+    Run(Rc<Version>, Vec<Option<Object>>),
+    /// Run one instruction plainly.
+    Step,
+    /// Run to the end plainly.
+    Plain,
+}
+
+/// The compiler of one engine.
+pub struct Jit {
+    settings: Rc<RefCell<SettingStore>>,
+    pub(super) observer: Observer,
+    names: RefCell<Names>,
+    owners: RefCell<Vec<Weak<Owner>>>,
+    /// Owners of the regions that are running, innermost last.
+    running: RefCell<Vec<Rc<Owner>>>,
+}
+
+impl Jit {
+    /// Makes a compiler and puts it into the VM of this thread.
+    pub fn install(settings: Rc<RefCell<SettingStore>>, observer: Observer, vm: &Vm) -> CallResult<Rc<Jit>> {
+        let jit = Rc::new(Jit { settings, observer, names: RefCell::default(), owners: RefCell::default(), running: RefCell::default() });
+        hook::install(jit.clone(), vm)?;
+        install_compiler(jit.clone());
+        Ok(jit)
+    }
+
+    /// The versions held.
+    pub fn versions(&self, vm: &Vm) -> Vec<VersionReport> {
+        let owners: Vec<Rc<Owner>> = self.owners.borrow().iter().filter_map(Weak::upgrade).collect();
+        let mut all: Vec<VersionReport> = owners.iter().flat_map(|o| o.versions()).map(|v| report(&v, vm)).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// Forgets every version and every name.
+    pub fn forget(&self) {
+        let owners: Vec<Rc<Owner>> = self.owners.borrow().iter().filter_map(Weak::upgrade).collect();
+        owners.iter().for_each(|o| o.clear());
+        *self.names.borrow_mut() = Names::default();
+    }
+
+    fn snapshot(&self) -> Settings {
+        self.settings.borrow().snapshot()
+    }
+
+    pub(super) fn next_failure(&self) -> Option<usize> {
+        self.settings.borrow().current().inject_failure.map(|n| n as usize)
+    }
+
+    fn owner(&self, compiled: &CompiledObject) -> Option<Rc<Owner>> {
+        let options = compiled.options();
+        let mut made = false;
+        let owner = compiled.cache(|| {
+            made = true;
+            Owner::new(options.fullgraph, options.backend.clone())
+        })?;
+        if made {
+            let mut owners = self.owners.borrow_mut();
+            owners.retain(|o| o.strong_count() > 0);
+            owners.push(Rc::downgrade(&owner));
+        }
+        Some(owner)
+    }
+
+    /// What to do at the entry a chain stands at.
+    pub(super) fn decide(&self, owner: &Rc<Owner>, chain: &[FrameState], vm: &Vm) -> CallResult<Decision> {
+        if self.settings.borrow().current().stumble {
+            return Ok(Decision::Step);
+        }
+        let Some(entry) = owner.entry(chain, &self.names) else { return Ok(Decision::Plain) };
+        let versions = entry.versions.borrow().clone();
+        if let Some((version, captured)) = self.find(&versions, chain, vm) {
+            if version.recipe().is_none() {
+                return Ok(Decision::Step);
+            }
+            self.tell(Event::Reused { version: version.name.clone() });
+            return Ok(Decision::Run(version, captured));
+        }
+        if entry.closed.get() {
+            return Ok(self.without_version(chain));
+        }
+        let settings = self.snapshot();
+        if versions.len() as u64 >= settings.recompile_limit || owner.total.get() >= settings.accumulated_recompile_limit {
+            entry.closed.set(true);
+            let (setting, limit) = if versions.len() as u64 >= settings.recompile_limit {
+                ("recompile_limit", settings.recompile_limit)
+            } else {
+                ("accumulated_recompile_limit", settings.accumulated_recompile_limit)
+            };
+            self.tell(Event::LimitHit { entry: entry.name.clone(), setting, limit });
+            if settings.fail_on_recompile_limit_hit {
+                return Err(inspect::unsupported(&format!("{setting} of {limit} reached for {}", entry.name), vm));
+            }
+            return Ok(self.without_version(chain));
+        }
+        self.compile(owner, &entry, &versions, chain, &settings, vm)
+    }
+
+    /// An entry that is not compiled any more: in the middle of a function the next instruction may be followed by one that is.
+    fn without_version(&self, _chain: &[FrameState]) -> Decision {
+        Decision::Plain
+    }
+
+    fn compile(
+        &self,
+        owner: &Rc<Owner>,
+        entry: &Rc<Entry>,
+        versions: &[Rc<Version>],
+        chain: &[FrameState],
+        settings: &Settings,
+        vm: &Vm,
+    ) -> CallResult<Decision> {
+        let ambient = Ambient::now(vm);
+        let limits = Limits {
+            instructions: settings.trace_instructions as usize,
+            nodes: settings.trace_nodes as usize,
+            stop_at: settings.inject_refusal.map(|n| n as usize),
+        };
+        let outcome = {
+            let _plain = Region::plain(vm);
+            let frames: Vec<EntryFrame<'_>> = chain.iter().map(|f| entry_frame(f, vm)).collect();
+            taipan_tracer::trace(&frames, ambient, limits, vm)
+        };
+        let trace = match outcome {
+            Outcome::Traced(trace) => *trace,
+            Outcome::Refused(stop, place) => {
+                let place = place.map(|p| place_of(&p.info, p.pc)).unwrap_or_else(|| chain_place(chain));
+                let at = break_of(&stop, place);
+                if owner.fullgraph {
+                    return Err(fullgraph_error(&at, vm));
+                }
+                self.tell(Event::Refused { entry: entry.name.clone(), at });
+                entry.closed.set(true);
+                return Ok(Decision::Plain);
+            }
+        };
+        let nearest = self.nearest(versions, chain, ambient, vm);
+        let number = entry.made.get() + 1;
+        let name = entry.name.version(number);
+        let broke = match &trace.exit {
+            Exit::Break { stop, place, .. } | Exit::Stay { stop, place } => Some((stop.clone(), place_of(&place.info, place.pc))),
+            Exit::Return { .. } => None,
+        };
+        let at = broke.map(|(stop, place)| (std::ptr::eq(stop.reason, &stop::RAISES), break_of(&stop, place)));
+        if let Some((raises, at)) = &at
+            && owner.fullgraph
+            && !raises
+            && settings.inject_refusal.is_none()
+        {
+            return Err(fullgraph_error(at, vm));
+        }
+        let at = at.map(|(_, at)| at);
+        self.reveal(&trace, chain);
+        entry.made.set(number);
+        owner.total.set(owner.total.get() + 1);
+        let stays = matches!(trace.exit, Exit::Stay { .. });
+        match nearest {
+            _ if stays => {}
+            None => self.tell(Event::Compiled { version: name.clone() }),
+            Some((nearest, failures)) => self.tell(Event::Recompiled { version: name.clone(), nearest, failures }),
+        }
+        if let Some(at) = &at {
+            self.tell(Event::Broke { version: (!stays).then(|| name.clone()), at: at.clone() });
+        }
+        let version = Rc::new(self.version(owner, name, ambient, trace, at, settings, chain, vm)?);
+        entry.versions.borrow_mut().push(version.clone());
+        if stays {
+            return Ok(Decision::Step);
+        }
+        // A new version's guards hold for the very values it was traced for; if not, that is our bug, and plain is right.
+        match self.find(std::slice::from_ref(&version), chain, vm) {
+            Some((version, captured)) => Ok(Decision::Run(version, captured)),
+            None => {
+                let failures = version.program.failures(&ChainRoots { chain, vm }, vm);
+                let why: Vec<String> = failures.into_iter().map(|f| f.text).collect();
+                let at = Break {
+                    place: chain_place(chain),
+                    reason: "internal",
+                    detail: why.join(", "),
+                    why: "a guard did not hold for the values it was made from, which is a fault of Taipan",
+                    hint: "please report it; the call runs plainly",
+                };
+                self.tell(Event::Refused { entry: entry.name.clone(), at });
+                entry.versions.borrow_mut().retain(|v| !Rc::ptr_eq(v, &version));
+                entry.closed.set(true);
+                Ok(Decision::Plain)
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one version, put together once")]
+    fn version(
+        &self,
+        owner: &Owner,
+        name: VersionName,
+        ambient: Ambient,
+        trace: Trace,
+        ends_at: Option<Break>,
+        settings: &Settings,
+        chain: &[FrameState],
+        vm: &Vm,
+    ) -> CallResult<Version> {
+        let Trace { graph, inputs, sources, guards, exit, .. } = trace;
+        let (graph, stays) = graph.compacted(|_| true);
+        let mut captures: Vec<_> = inputs.into_iter().zip(stays).filter(|(_, stays)| *stays).map(|(s, _)| s).collect();
+        if let Exit::Return { recipe, .. } | Exit::Break { recipe, .. } = &exit {
+            captures.extend(recipe.sources.iter().copied());
+        }
+        if settings.verify {
+            verify(&graph, ambient.default_dtype()).map_err(|e| inspect::system_error(&e, vm))?;
+        }
+        let program = taipan_guards::Program::new(sources, guards, &captures);
+        let has_work = !graph.nodes().is_empty() || !graph.outputs().is_empty();
+        let work = match (&owner.backend, has_work) {
+            (_, false) => None,
+            (Some(backend), true) if inspect::constant(backend, vm).is_none() => {
+                let mut captured = vec![];
+                program.check(&ChainRoots { chain, vm }, vm, &mut captured);
+                let examples: Vec<Object> = captured.into_iter().take(graph.inputs().len()).flatten().collect();
+                Some(Work::Python(Rc::new(Callable::new(backend, &graph, &examples, vm)?)))
+            }
+            (named, true) => {
+                let name = match named.as_ref().and_then(|b| inspect::constant(b, vm)) {
+                    Some(Const::Str(s)) => s.to_string(),
+                    _ => settings.backend.clone(),
+                };
+                if !backend::NAMES.contains(&name.as_str()) {
+                    let text = format!("Invalid backend: '{name}', see `torch._dynamo.list_backends()` for available backends.");
+                    return Err(inspect::invalid_backend(&text, vm));
+                }
+                Some(Work::Plan(Plan::new(&graph)))
+            }
+        };
+        Ok(Version { name, ambient, program, graph, work, exit, ends_at, runs: Cell::new(0) })
+    }
+
+    /// The version with the fewest guards that fail, the latest of several, and those.
+    fn nearest(&self, versions: &[Rc<Version>], chain: &[FrameState], ambient: Ambient, vm: &Vm) -> Option<(VersionName, Vec<Failure>)> {
+        let roots = ChainRoots { chain, vm };
+        let mut best: Option<(VersionName, Vec<Failure>)> = None;
+        for version in versions.iter().filter(|v| v.recipe().is_some()) {
+            let mut failures: Vec<Failure> = version
+                .program
+                .failures(&roots, vm)
+                .into_iter()
+                .map(|f| Failure { kind: f.kind.word(), text: f.text, line: f.line })
+                .collect();
+            if version.ambient != ambient {
+                let word = |a: Ambient| if a.text().is_empty() { "the default".to_owned() } else { a.text() };
+                let text = format!("ambient state was {}, is {}", word(version.ambient), word(ambient));
+                failures.insert(0, Failure { kind: "ambient", text, line: 0 });
+            }
+            if best.as_ref().is_none_or(|(_, b)| failures.len() <= b.len()) {
+                best = Some((version.name.clone(), failures));
+            }
+        }
+        best
+    }
+
+    fn reveal(&self, trace: &Trace, chain: &[FrameState]) {
+        for (line, text) in &trace.revealed {
+            let mut place = chain_place(chain);
+            place.line = *line;
+            place.end_line = *line;
+            (self.observer)(&Event::Revealed { place, text: text.clone() });
+        }
+    }
+
+    fn enter(&self, owner: &Rc<Owner>, function: &Function, args: Args, vm: &Vm) -> CallResult {
+        let Some(frame) = bridge::enter(function, &args, vm)? else { return hook::run_original(function, args, vm) };
+        drop(args);
+        self.trampoline(owner, vec![frame], vm)
+    }
+}
+
+/// Takes an owner off the stack of running ones on every way out.
+struct Running<'a>(&'a Jit);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let owner = self.0.running.borrow_mut().pop();
+        drop(owner);
+    }
+}
+
+impl CallHook for Jit {
+    fn on_call(&self, function: &Function, args: Args, vm: &Vm) -> Called {
+        let owner = self.running.borrow().last().cloned();
+        match owner {
+            Some(owner) if inspect::is_traceable(function, vm) => match bridge::enter(function, &args, vm) {
+                Ok(Some(frame)) => {
+                    drop(args);
+                    Called::Done(self.trampoline(&owner, vec![frame], vm))
+                }
+                Ok(None) => Called::Declined(args),
+                Err(e) => Called::Done(Err(e)),
+            },
+            _ => Called::Declined(args),
+        }
+    }
+
+    fn resume(&self, chain: Vec<FrameState>, vm: &Vm) -> CallResult {
+        let owner = self.running.borrow().last().cloned();
+        match owner {
+            Some(owner) => self.trampoline(&owner, chain, vm),
+            None => bridge::finish(chain, vm),
+        }
+    }
+}
+
+impl Compiler for Jit {
+    fn call(&self, compiled: &CompiledObject, args: Args, vm: &Vm) -> CallResult {
+        let (function, args) = match inspect::unbind(compiled.target(), args, vm) {
+            Ok(unbound) => unbound,
+            Err(args) => return inspect::call(compiled.target(), args, vm),
+        };
+        if self.settings.borrow().current().disable {
+            return hook::run_original(&function, args, vm);
+        }
+        let Some(owner) = self.owner(compiled) else { return hook::run_original(&function, args, vm) };
+        let _region = Region::compiled(vm);
+        self.running.borrow_mut().push(owner.clone());
+        let _running = Running(self);
+        self.enter(&owner, &function, args, vm)
+    }
+
+    fn call_plainly(&self, function: &Object, args: Args, vm: &Vm) -> CallResult {
+        let _region = Region::plain(vm);
+        inspect::call(function, args, vm)
+    }
+
+    fn reset(&self) {
+        self.forget();
+    }
+
+    fn explain(&self, function: Object, args: Args, vm: &Vm) -> CallResult {
+        let compiled = CompiledFunction::make(function, Some(inspect::make_const(&Const::Str("eager".into()), vm)), vm);
+        let result = inspect::call(&compiled, args, vm);
+        let owner = CompiledFunction::of(&compiled).and_then(|c| self.owner(c));
+        let versions = owner.map(|o| o.versions()).unwrap_or_default();
+        result?;
+        let text = |s: String| inspect::make_const(&Const::Str(s.into()), vm);
+        let reports: Vec<VersionReport> = versions.iter().filter(|v| v.recipe().is_some()).map(|v| report(v, vm)).collect();
+        let dict = inspect::make_dict(vm);
+        let put = |name: &str, value: Object| inspect::dict_set(&dict, &text(name.to_owned()), Some(value), vm);
+        let breaks: Vec<&Break> = versions.iter().filter_map(|v| v.ends_at.as_ref()).collect();
+        let graphs = versions.iter().filter(|v| !v.graph.nodes().is_empty()).count();
+        put("graph_count", inspect::make_const(&Const::Int(graphs as i64), vm));
+        put("graph_break_count", inspect::make_const(&Const::Int(breaks.len() as i64), vm));
+        let ops: usize = versions.iter().map(|v| v.graph.nodes().len()).sum();
+        put("op_count", inspect::make_const(&Const::Int(ops as i64), vm));
+        put("graphs", inspect::make_list(reports.iter().map(|r| text(r.graph.clone())).collect(), vm));
+        put("out_guards", inspect::make_list(reports.iter().flat_map(|r| r.guards.iter().map(|g| text(g.clone()))).collect(), vm));
+        put("break_reasons", inspect::make_list(breaks.iter().map(|b| text(format!("{b} at {}", b.place))).collect(), vm));
+        Ok(dict)
+    }
+
+    fn setting(&self, name: &str, vm: &Vm) -> CallResult {
+        match self.settings.borrow().get(name) {
+            Ok(value) => Ok(setting_object(&value, vm)),
+            Err(e) => Err(inspect::attribute_error(&e.to_string(), vm)),
+        }
+    }
+
+    fn set_setting(&self, name: &str, value: Object, vm: &Vm) -> CallResult<()> {
+        let value = match inspect::constant(&value, vm) {
+            Some(Const::Bool(b)) => SettingValue::Bool(b),
+            Some(Const::Int(i)) if i >= 0 => SettingValue::Int(i as u64),
+            Some(Const::Str(s)) => SettingValue::Text(s.to_string()),
+            Some(Const::None) => SettingValue::None,
+            _ => return Err(inspect::type_error(&format!("setting {name} takes a bool, an int, a str or None"), vm)),
+        };
+        self.settings.borrow_mut().set(name, value).map_err(|e| inspect::attribute_error(&e.to_string(), vm))
+    }
+
+    fn backends(&self) -> Vec<String> {
+        backend::NAMES.iter().map(|n| (*n).to_owned()).collect()
+    }
+}
+
+fn setting_object(value: &SettingValue, vm: &Vm) -> Object {
+    let value = match value {
+        SettingValue::Bool(b) => Const::Bool(*b),
+        SettingValue::Int(i) => Const::Int(*i as i64),
+        SettingValue::Text(s) => Const::Str(s.as_str().into()),
+        SettingValue::None => Const::None,
+    };
+    inspect::make_const(&value, vm)
+}
+
+fn entry_frame<'a>(frame: &'a FrameState, vm: &Vm) -> EntryFrame<'a> {
+    let globals: Object = frame.globals.clone().into();
+    EntryFrame {
+        info: frame.info.clone(),
+        pc: frame.pc,
+        slots: &frame.slots,
+        stack: &frame.stack,
+        builtins: inspect::builtins_of(&globals, vm),
+        globals,
+        handled: frame.handled.clone().map(Into::into),
+        post: frame.post.clone(),
+    }
+}
+
+/// The graph obeys the rules, and its text reads back as itself.
+fn verify(graph: &taipan_ir::graph::Graph, default: DType) -> Result<(), String> {
+    taipan_ir::verify::verify(graph, registry(), &mut NumberDims, default).map_err(|e| e.to_string())?;
+    let text = taipan_ir::text::write(graph, registry());
+    match taipan_ir::text::parse(&text, registry()) {
+        Ok(read) if read == *graph => Ok(()),
+        Ok(_) => Err(format!("the text of a graph reads back as another one:\n{text}")),
+        Err(e) => Err(format!("the text of a graph does not read back: {e}\n{text}")),
+    }
+}
+
+fn report(version: &Version, vm: &Vm) -> VersionReport {
+    let mut guards = version.program.text(vm);
+    if !version.ambient.text().is_empty() {
+        guards.insert(0, format!("ambient  {}", version.ambient.text()));
+    }
+    VersionReport {
+        name: version.name.clone(),
+        graph: taipan_ir::text::write(&version.graph, registry()),
+        guards,
+        ends_at: version.ends_at.clone(),
+    }
+}
+
+fn break_of(stop: &Stop, place: Place) -> Break {
+    Break { place, reason: stop.reason.name, detail: stop.detail.clone(), why: stop.reason.why, hint: stop.reason.hint }
+}
+
+fn place_of(info: &taipan_frontend::code::CodeInfo, pc: usize) -> Place {
+    let location = info.program.instructions.get(pc).and_then(|i| i.location);
+    let (line, column, end_line, end_column) = location.map_or((0, 0, 0, 0), |(start, end)| {
+        let column = |l: &taipan_frontend::code::SourcePlace| l.character_offset.to_zero_indexed() as u32;
+        (start.line.get() as u32, column(&start), end.line.get() as u32, column(&end))
+    });
+    Place { file: info.meta.file.as_str().into(), line, column, end_line, end_column, function: info.meta.qualified_name.as_str().into() }
+}
+
+fn chain_place(chain: &[FrameState]) -> Place {
+    match chain.last() {
+        Some(frame) => place_of(&frame.info, frame.pc),
+        None => Place { file: "".into(), line: 0, column: 0, end_line: 0, end_column: 0, function: "".into() },
+    }
+}
+
+fn fullgraph_error(at: &Break, vm: &Vm) -> inspect::Raised {
+    let text = format!(
+        "fullgraph=True, but {}: {}{}\n  {} in {}\n  hint: {}",
+        at.reason,
+        at.why,
+        if at.detail.is_empty() { String::new() } else { format!(" ({})", at.detail) },
+        at.place,
+        at.place.function,
+        at.hint
+    );
+    inspect::unsupported(&text, vm)
+}
