@@ -49,7 +49,7 @@ impl Recorder<'_> {
     /// Takes back a frame just entered, where its result can't be used.
     fn leave_entered(&mut self, why: &str) -> Traced<Flow> {
         if let Some(frame) = self.frames.last_mut()
-            && frame.then == Then::Push
+            && matches!(frame.then, Then::Push)
         {
             frame.then = Then::PushPair;
             return Ok(Flow::Entered);

@@ -226,29 +226,66 @@ impl Recorder<'_> {
         }
         let new = self.wrap(new);
         if !self.is_object_new(&new)? {
-            return stop(&stop::CALL, format!("a class with its own __new__: {}", self.describe_handle(class)));
+            return self.call_new(value, &new, args, keywords, then);
         }
         let instance = self.make(Kind::Instance { class: class.clone() });
-        let init = self.wrap(init);
-        let _ = value;
-        if self.builtin_type(&init)? == BuiltinType::Function {
-            let mut all = vec![instance.clone()];
-            all.extend(args);
-            return self.finish_init(&init, all, keywords, instance, then);
-        }
-        if !self.is_object_method(&init, "__init__") {
-            return stop(&stop::CALL, format!("a class with a native __init__: {}", self.describe_handle(class)));
-        }
-        if !args.is_empty() || !keywords.is_empty() {
+        let own_init = self.wrap(init.clone());
+        if self.is_object_method(&own_init, "__init__") && (!args.is_empty() || !keywords.is_empty()) {
             let text = format!("{}() takes no arguments", inspect::class_name(&self.assume.opaque(class)));
             return self.raise("TypeError", &text);
         }
-        Ok(Done::Value(instance))
+        if !matches!(then, Then::Push) {
+            return stop(&stop::CALL, "a class called by a protocol");
+        }
+        self.initialise(value, instance, args, keywords)
+    }
+
+    /// A class whose `__new__` is a script's: that is called first.
+    fn call_new(&mut self, class: &Value, new: &Value, args: Vec<Value>, keywords: Vec<Keyword>, then: Then) -> Traced<Done> {
+        let function = match self.builtin_type(new)? {
+            BuiltinType::StaticMethod => match self.handle(new).and_then(|h| self.assume.native(&h, "__func__")) {
+                Some(function) => self.wrap(function),
+                None => return stop(&stop::CALL, "a class with its own __new__"),
+            },
+            BuiltinType::Function => new.clone(),
+            _ => return stop(&stop::CALL, format!("a class with a native __new__: {}", self.class_name(new))),
+        };
+        if !matches!(then, Then::Push) {
+            return stop(&stop::CALL, "a class called by a protocol");
+        }
+        let mut all = vec![class.clone()];
+        all.extend(args.iter().cloned());
+        let after = Then::New { class: class.clone(), args, keywords: keywords.clone() };
+        match self.call_then(&function, all, keywords.clone(), after)? {
+            Done::Entered => Ok(Done::Entered),
+            Done::Value(_) => stop(&stop::CALL, "a __new__ that is no function"),
+        }
+    }
+
+    /// `__init__` of what `__new__` made, where that is an instance of the class.
+    pub(crate) fn initialise(&mut self, class: &Value, instance: Value, args: Vec<Value>, keywords: Vec<Keyword>) -> Traced<Done> {
+        let Some(wanted) = self.handle(class) else { return stop(&stop::CALL, "a class made while tracing") };
+        let own = self.class(&instance)?;
+        if !self.assume.is_subclass(&own, &wanted) {
+            return Ok(Done::Value(instance));
+        }
+        let name = self.name("__init__");
+        let Some(init) = self.assume.type_attribute(&own, name) else { return Ok(Done::Value(instance)) };
+        let init = self.wrap(init);
+        if self.builtin_type(&init)? == BuiltinType::Function {
+            let mut all = vec![instance.clone()];
+            all.extend(args);
+            return self.finish_init(&init, all, keywords, instance, Then::Push);
+        }
+        if self.is_object_method(&init, "__init__") || self.is_module_base_method(&init, "__init__") {
+            return Ok(Done::Value(instance));
+        }
+        stop(&stop::CALL, format!("a class with a native __init__: {}", self.describe_handle(&wanted)))
     }
 
     fn finish_init(&mut self, init: &Value, args: Vec<Value>, keywords: Vec<Keyword>, instance: Value, then: Then) -> Traced<Done> {
         // The new object takes the place of __init__'s None; another continuation would need both.
-        if then != Then::Push {
+        if !matches!(then, Then::Push) {
             return stop(&stop::CALL, "a class called by a protocol");
         }
         match self.call_then(init, args, keywords, Then::Init(instance.clone()))? {
@@ -286,7 +323,7 @@ impl Recorder<'_> {
                     None => false,
                 }
             }
-            || self.is_module_base_new(&handle))
+            || self.is_module_base_method(new, "__new__"))
     }
 
     fn traced_callee(&mut self, f: &FunctionValue) -> Traced<Callee> {

@@ -1,6 +1,6 @@
 //! Frames of the symbolic interpreter.
 
-use crate::value::Value;
+use crate::value::{Keyword, Value};
 use std::rc::Rc;
 use taipan_frontend::code::CodeInfo;
 
@@ -26,7 +26,7 @@ pub struct Frame {
 }
 
 /// What becomes of the value a callee returns.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Then {
     /// The frame is the entry's outermost: the region returns it.
     Exit,
@@ -38,6 +38,15 @@ pub enum Then {
     PushOr(Value),
     /// `True` is pushed; where the callee raises `AttributeError`, `False` is.
     HasAttribute,
+    /// It is what `__new__` made: where it is an instance of the class, `__init__` is called with these arguments.
+    New {
+        /// The class that was called.
+        class: Value,
+        /// Its arguments.
+        args: Vec<Value>,
+        /// Its keyword arguments.
+        keywords: Vec<Keyword>,
+    },
     /// It must be `None`; this new object is pushed.
     Init(Value),
     /// It is dropped: the callee was a write.

@@ -223,7 +223,7 @@ impl Recorder<'_> {
     /// Runs a protocol that pushes its result; another continuation isn't wanted of a built-in function.
     fn protocol_then(&mut self, then: Then, run: impl FnOnce(&mut Self) -> Traced<Done>) -> Traced<Done> {
         match run(self)? {
-            Done::Entered if then != Then::Push => {
+            Done::Entered if !matches!(then, Then::Push) => {
                 self.frames.pop();
                 self.snapshots.truncate(self.frames.len());
                 stop(&stop::CALL, "a protocol inside another")

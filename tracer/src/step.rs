@@ -327,6 +327,10 @@ impl Recorder<'_> {
                 self.push(value)?;
                 self.push_null()
             }
+            Then::New { class, args, keywords } => {
+                let done = self.initialise(&class, value, args, keywords)?;
+                self.push_done(done)
+            }
             Then::Init(new) => match self.constant(&value)? {
                 Some(taipan_frontend::inspect::Const::None) => self.push(new),
                 _ => {

@@ -676,16 +676,17 @@ impl Recorder<'_> {
         torch_type::is_module_class(&object, self.vm) || torch_type::is_tensor(&object, self.vm)
     }
 
-    /// Whether `__new__` is that of the native base of modules, which makes an object with an empty namespace.
-    pub(crate) fn is_module_base_new(&mut self, new: &Handle) -> bool {
+    /// Whether a method is that of the native base of modules: its `__new__` makes an object with an empty namespace, its `__init__`
+    /// does nothing.
+    pub(crate) fn is_module_base_method(&mut self, method: &Value, name: &str) -> bool {
         let base = self.assume.known(torch_type::module_base(self.vm));
-        let name = self.name("__new__");
-        match self.assume.type_attribute(&base, name) {
-            Some(own) => {
-                self.assume.identity(new);
-                own.address() == new.address()
+        let name = self.name(name);
+        match (self.assume.type_attribute(&base, name), self.handle(method)) {
+            (Some(own), Some(found)) => {
+                self.assume.identity(&found);
+                own.address() == found.address()
             }
-            None => false,
+            _ => false,
         }
     }
 }

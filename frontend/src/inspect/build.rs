@@ -73,10 +73,11 @@ pub fn call_native(callee: &Object, args: Vec<Object>, vm: &Vm) -> Option<Object
     callee.call(FuncArgs::from(args), vm).ok()
 }
 
-/// An object of a Python class without running `__new__` or `__init__`: what `object.__new__(class)` makes.
+/// An object of a Python class without running a `__new__` or `__init__` of a script: what the class's native base makes.
 pub fn make_instance(class: &Object, vm: &Vm) -> Option<Object> {
+    let native = super::mro(class).into_iter().find(|c| !super::is_mutable_class(c))?;
+    let new = native.downcast_ref::<rustpython_vm::builtins::PyType>()?.slots().new.load()?;
     let class: PyTypeRef = class.clone().downcast().ok()?;
-    let new = class.slots().new.load()?;
     new(class, FuncArgs::default(), vm).ok()
 }
 
