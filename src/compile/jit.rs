@@ -245,6 +245,8 @@ impl Jit {
                 let mut captured = vec![];
                 program.check(&ChainRoots { chain, vm }, vm, &mut captured);
                 let examples: Vec<Object> = captured.into_iter().take(graph.inputs().len()).flatten().collect();
+                // The backend's own code is not part of the region.
+                let _plain = Region::plain(vm);
                 Some(Work::Python(Rc::new(Callable::new(backend, &graph, &examples, vm)?)))
             }
             (named, true) => {

@@ -11,6 +11,7 @@ use crate::report::Event;
 use std::rc::Rc;
 use taipan_frontend::{
     bridge::{self, FrameState, Stepped},
+    hook::Region,
     inspect::{self, CallResult, Object, Vm},
     torch::{Ambient, TensorView, with_context},
 };
@@ -105,7 +106,10 @@ fn tensors_of(objects: &[Option<Object>]) -> Option<Vec<Tensor>> {
 fn run_python(callable: &Callable, inputs: &[Option<Object>], vm: &Vm) -> CallResult<Option<Vec<Tensor>>> {
     let inputs: Option<Vec<Object>> = inputs.iter().cloned().collect();
     match inputs {
-        Some(inputs) => callable.run(&inputs, vm).map(Some),
+        Some(inputs) => {
+            let _plain = Region::plain(vm);
+            callable.run(&inputs, vm).map(Some)
+        }
         None => Ok(None),
     }
 }
