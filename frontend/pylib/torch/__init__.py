@@ -14,6 +14,10 @@ from torch.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_g
 from torch import autograd, compiler, jit
 from torch._compile import compile
 from torch._typename import typename
+from torch.functional import (
+    allclose, broadcast_shapes, cartesian_prod, einsum, equal, hann_window, is_nonzero, is_same_size, split, tensordot,
+    trapezoid, trapz, unique, unique_consecutive,
+)
 from torch import nn
 
 # Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
