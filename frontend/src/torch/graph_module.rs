@@ -108,6 +108,7 @@ fn function_of(base: &'static str, vm: &Vm) -> Option<Object> {
         .iter()
         .find_map(|module| inspect::module_attribute(module, vm.ctx.intern_str(base), vm))
         .filter(|f| op_of(f).is_some())
+        .or_else(|| state(vm).ok()?.internal_function(base, vm))
 }
 
 fn object(arg: &Arg<Val>, nodes: &HashMap<Val, Object>, vm: &Vm) -> PyResult {

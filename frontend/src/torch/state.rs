@@ -177,6 +177,14 @@ impl TorchState {
     }
 }
 
+impl TorchState {
+    /// A function object for ops that have no place in `torch`: what graphs shown to Python call.
+    pub(super) fn internal_function(self: &Rc<Self>, name: &'static str, vm: &VirtualMachine) -> Option<PyObjectRef> {
+        let overloads = self.internal(name)?;
+        Some(super::call::OpFunction::new(overloads, Rc::clone(self), name, "torch.ops.aten").into_ref(&vm.ctx).into())
+    }
+}
+
 impl fmt::Debug for TorchState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TorchState").field("grad_enabled", &self.grad_enabled).finish_non_exhaustive()
