@@ -41,26 +41,27 @@ pub(super) fn repr(zelf: &Py<Variable>) -> Result<String, OpError> {
 
 /// All elements, row-major.
 pub(super) fn elements(data: &Tensor) -> Result<Elements, OpError> {
-    let numbers = data.numbers()?.into_iter();
-    Ok(match data.dtype().category() {
+    Ok(by_kind(data, data.numbers()?))
+}
+
+/// The elements that a summary shows. The others aren't read: there may be very many.
+fn corners(data: &Tensor, options: &PrintOptions) -> Result<Elements, OpError> {
+    let mut offsets = vec![data.offset()];
+    for (size, stride) in data.sizes().iter().zip(data.strides()) {
+        let shown = shown_indices(*size as usize, options);
+        offsets = offsets.iter().flat_map(|start| shown.iter().map(move |index| start + *index as i64 * stride)).collect();
+    }
+    let one = |offset: &i64| data.with_layout(data.dtype(), &[], &[], *offset).item();
+    Ok(by_kind(data, offsets.iter().map(one).collect::<Result<_, _>>()?))
+}
+
+fn by_kind(data: &Tensor, numbers: Vec<Number>) -> Elements {
+    let numbers = numbers.into_iter();
+    match data.dtype().category() {
         Category::Bool => Elements::Bools(numbers.map(Number::truth).collect()),
         Category::Integer => Elements::Ints(numbers.map(Number::as_i64).collect()),
         Category::Float => Elements::Floats(numbers.map(Number::as_f64).collect()),
-    })
-}
-
-/// The elements that a summary shows.
-fn corners(data: &Tensor, options: &PrintOptions) -> Result<Elements, OpError> {
-    let mut indices = vec![0_usize];
-    for size in data.sizes().iter().map(|size| *size as usize) {
-        let shown = shown_indices(size, options);
-        indices = indices.iter().flat_map(|start| shown.iter().map(move |index| start * size + index)).collect();
     }
-    Ok(match elements(data)? {
-        Elements::Bools(values) => Elements::Bools(indices.iter().map(|index| values[*index]).collect()),
-        Elements::Ints(values) => Elements::Ints(indices.iter().map(|index| values[*index]).collect()),
-        Elements::Floats(values) => Elements::Floats(indices.iter().map(|index| values[*index]).collect()),
-    })
 }
 
 /// One element as a Python number.
