@@ -397,7 +397,7 @@ impl Driver<'_> {
         let place = Place { info: r.frame().info.clone(), pc: r.snapshots.last().map_or(r.frame().pc, |(s, _)| s.pc) };
         // A caller that isn't at a resumable call runs that instruction plainly, callees and all.
         let mut cut = None;
-        for i in self.depth.max(1)..r.frames.len() {
+        for i in 1..r.frames.len() {
             let caller = &r.frames[i - 1];
             let op = caller.info.program.instructions.get(caller.pc).map(|x| x.op);
             let resumable = match (&r.frames[i].then, op) {

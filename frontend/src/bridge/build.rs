@@ -57,7 +57,19 @@ fn null_mask(frame: &FrameState) -> Vec<u64> {
 fn build(frame: &FrameState, mode: Mode, vm: &VirtualMachine) -> PyResult<PyRef<PyCode>> {
     let info = &*frame.info;
     let Some(instruction) = info.program.instructions.get(frame.pc).filter(|_| fits(frame)) else {
-        return Err(vm.new_system_error("the state of a frame doesn't fit its code"));
+        let place = frame.info.program.instructions.get(frame.pc).map(|i| i.op);
+        let shape = frame.info.shapes.get(frame.pc + usize::from(frame.in_call)).and_then(Option::as_ref);
+        let text = format!(
+            "the state of a frame doesn't fit its code: {:?} at {} ({place:?}), in a call: {}, stack {:?} for {:?}, slots {:?} for {:?}",
+            frame.info,
+            frame.pc,
+            frame.in_call,
+            frame.stack.iter().map(Option::is_some).collect::<Vec<_>>(),
+            shape.map(|s| &s.stack),
+            frame.slots.iter().map(Option::is_some).collect::<Vec<_>>(),
+            shape.map(|s| &s.slots),
+        );
+        return Err(vm.new_system_error(text));
     };
     let mut suffix = Suffix {
         program: Program::default(),
