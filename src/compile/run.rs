@@ -108,7 +108,12 @@ fn run_python(callable: &Callable, inputs: &[Option<Object>], vm: &Vm) -> CallRe
     match inputs {
         Some(inputs) => {
             let _plain = Region::plain(vm);
-            callable.run(&inputs, vm).map(Some)
+            // What asks for gradients is the recipe's business, and the mode of each op was settled while tracing.
+            let mode = Ambient::now(vm);
+            mode.with_grad(false).set(vm);
+            let ran = callable.run(&inputs, vm);
+            mode.set(vm);
+            ran.map(Some)
         }
         None => Ok(None),
     }

@@ -378,7 +378,7 @@ impl Recorder<'_> {
 
     /// Pushes the frame of a Python function.
     fn enter(&mut self, callee: Callee, args: Vec<Value>, keywords: Vec<Keyword>, then: Then) -> Traced<Done> {
-        if callee.info.is_generator() {
+        if callee.info.is_coroutine() {
             return stop(&stop::GENERATOR, callee.info.meta.qualified_name.as_str());
         }
         if self.frames.len() >= DEPTH {
@@ -403,8 +403,12 @@ impl Recorder<'_> {
             builtins: callee.builtins,
             handled,
             then,
+            generator: None,
             info,
         };
+        if frame.info.is_generator() {
+            return self.make_generator(frame);
+        }
         self.push_frame(frame);
         Ok(Done::Entered)
     }

@@ -1,6 +1,6 @@
 //! Frames of the symbolic interpreter.
 
-use crate::value::{Keyword, Value};
+use crate::value::{Keyword, ObjId, Value};
 use std::rc::Rc;
 use taipan_frontend::code::CodeInfo;
 
@@ -23,6 +23,8 @@ pub struct Frame {
     pub handled: Option<Value>,
     /// What the caller does with the result.
     pub then: Then,
+    /// The generator whose frame this is.
+    pub generator: Option<ObjId>,
 }
 
 /// What becomes of the value a callee returns.
@@ -55,8 +57,27 @@ pub enum Then {
     Truth(bool),
     /// It is the next item of the iterator on top of the stack.
     Next,
+    /// It is the next item of what a `yield from` passes on.
+    Delegate,
+    /// It is one more item of what a built-in function collects from a generator.
+    Collect(Box<Collecting>),
     /// It is the answer of a binary operator's method, and `NotImplemented` goes on to the next attempt.
     Operator(Box<crate::operators::Attempt>),
+}
+
+/// A built-in function that has not seen all items of a generator yet.
+#[derive(Clone, Debug)]
+pub struct Collecting {
+    /// The generator.
+    pub generator: ObjId,
+    /// The items so far.
+    pub items: Vec<Value>,
+    /// The function that is called with a list of the items once there are no more.
+    pub function: Value,
+    /// Its other arguments, behind the list.
+    pub rest: Vec<Value>,
+    /// Its keyword arguments.
+    pub keywords: Vec<Keyword>,
 }
 
 /// The frames as they were before the current instruction of the innermost one ran.

@@ -58,7 +58,7 @@ impl Recorder<'_> {
                 let parts = self.unbind(&value)?;
                 return Ok(Done::Value(self.items_iterator(parts, BuiltinType::TupleIterator, None)));
             }
-            Kind::Iterator(_) => return Ok(Done::Value(value)),
+            Kind::Iterator(_) | Kind::Generator(_) => return Ok(Done::Value(value)),
             Kind::Instance { .. } => return self.call_special("__iter__", &value, vec![], Then::Push),
             Kind::Real => {
                 return match self.builtin_type(&value)? {
@@ -161,6 +161,10 @@ impl Recorder<'_> {
         match self.kind(id).clone() {
             Kind::Iterator(_) => match self.advance(id)? {
                 Some(value) => self.push(value),
+                None => self.exhausted(instruction),
+            },
+            Kind::Generator(_) => match self.resume_generator(id, Value::NONE, Then::Next)? {
+                Some(()) => Ok(Flow::Entered),
                 None => self.exhausted(instruction),
             },
             Kind::Instance { .. } => self.next_of_object(&iterator),

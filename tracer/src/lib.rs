@@ -9,6 +9,7 @@ mod calls;
 mod containers;
 mod exceptions;
 pub mod frame;
+mod generators;
 mod iterate;
 mod names;
 pub mod natives;

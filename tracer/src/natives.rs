@@ -113,6 +113,13 @@ const CALLED_CLASSES: [BuiltinType; 19] = [
 impl Recorder<'_> {
     /// Calls a native; a bound one's receiver is the first argument.
     pub(crate) fn call_native(&mut self, native: Native, args: Vec<Value>, keywords: Vec<Keyword>, then: Then) -> Traced<Done> {
+        if let Some(generator) = self.generator_argument(native, &args)? {
+            let Some(function) = self.native_value(native) else { return stop(&stop::GENERATOR, "in a built-in function") };
+            if !matches!(then, Then::Push) {
+                return stop(&stop::GENERATOR, "in a built-in function that a protocol calls");
+            }
+            return self.collect(generator, function, args[1..].to_vec(), keywords);
+        }
         match native {
             Native::Builtin(name) => self.call_builtin(name, args, keywords, then),
             Native::Function(module, name) => self.call_function(module, name, args, keywords),
@@ -128,6 +135,33 @@ impl Recorder<'_> {
             }
             Native::ObjectNew => self.call_object_new(&args),
             Native::Attribute(..) | Native::TensorAttribute(_) => stop(&stop::CALL, "an attribute is called"),
+        }
+    }
+
+    /// The generator that a built-in function would go through to its end, where its first argument is one.
+    fn generator_argument(&mut self, native: Native, args: &[Value]) -> Traced<Option<crate::value::ObjId>> {
+        let goes_through = match native {
+            Native::Builtin(name) => matches!(name.as_str(), "sum" | "any" | "all" | "min" | "max" | "sorted"),
+            Native::Class(class) => {
+                matches!(class, BuiltinType::List | BuiltinType::Tuple | BuiltinType::Set | BuiltinType::FrozenSet | BuiltinType::Dict)
+            }
+            _ => false,
+        };
+        match args.first() {
+            Some(first) if goes_through => match self.kind_of(first)? {
+                Some((id, Kind::Generator(_))) => Ok(Some(id)),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// A built-in function or class as a value.
+    fn native_value(&mut self, native: Native) -> Option<Value> {
+        match native {
+            Native::Builtin(name) => inspect::builtin(name.as_str(), self.vm).map(|o| self.known(o)),
+            Native::Class(class) => class.object(self.vm).map(|o| self.known(o)),
+            _ => None,
         }
     }
 
@@ -253,6 +287,17 @@ impl Recorder<'_> {
     fn next(&mut self, iterator: &Value, default: Option<&Value>) -> Traced<Done> {
         let Some((id, kind)) = self.kind_of(iterator)? else { return stop(&stop::RAISES, "next of a constant") };
         match kind {
+            Kind::Generator(_) => {
+                let then = match default {
+                    Some(default) => Then::PushOr(default.clone()),
+                    None => Then::Push,
+                };
+                match (self.resume_generator(id, Value::NONE, then)?, default) {
+                    (Some(()), _) => Ok(Done::Entered),
+                    (None, Some(default)) => Ok(Done::Value(default.clone())),
+                    (None, None) => self.raise("StopIteration", ""),
+                }
+            }
             Kind::Iterator(_) => match (self.advance(id)?, default) {
                 (Some(v), _) => Ok(Done::Value(v)),
                 (None, Some(default)) => Ok(Done::Value(default.clone())),

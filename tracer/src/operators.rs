@@ -403,7 +403,7 @@ impl Recorder<'_> {
             }
             Kind::View(dict, _) => self.dict_len(dict)? != 0,
             Kind::Slice(_) | Kind::Cell(_) | Kind::Function(_) | Kind::Method { .. } | Kind::Native { .. } | Kind::Op { .. } => true,
-            Kind::Iterator(_) | Kind::Super { .. } => true,
+            Kind::Iterator(_) | Kind::Generator(_) | Kind::Super { .. } => true,
             Kind::Constant(c) => truth_of_const(&c),
             Kind::Instance { .. } | Kind::Exception(_) | Kind::Real => return self.truth_of_object(&value, negate),
         };

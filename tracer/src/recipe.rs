@@ -255,7 +255,7 @@ impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
                 return Ok(self.container(id, Make::Instance(class)));
             }
             Kind::Function(f) => return self.function(id, &f),
-            Kind::Real | Kind::RealDict(_) | Kind::Native { .. } | Kind::Exception(_) | Kind::Super { .. } => {
+            Kind::Real | Kind::RealDict(_) | Kind::Native { .. } | Kind::Exception(_) | Kind::Generator(_) | Kind::Super { .. } => {
                 return stop(&stop::REBUILD, format!("{kind:?}").split([' ', '(']).next().unwrap_or("").to_owned());
             }
         };

@@ -399,6 +399,7 @@ impl<'vm> Recorder<'vm> {
             Kind::Instance { class } => return Ok(class),
             Kind::Exception(e) => return Ok(e.class.clone()),
             Kind::Iterator(i) => iterator_class(&i),
+            Kind::Generator(_) => BuiltinType::Generator,
             Kind::View(_, crate::value::ViewKind::Keys) => BuiltinType::DictKeys,
             Kind::View(_, crate::value::ViewKind::Values) => BuiltinType::DictValues,
             Kind::View(_, crate::value::ViewKind::Items) => BuiltinType::DictItems,

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use taipan_frontend::code::{Instruction, Opcode};
 
 /// Where tracing goes behind an instruction.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Flow {
     /// To the next instruction.
     Next,
@@ -21,6 +21,8 @@ pub enum Flow {
     Entered,
     /// Out of the innermost frame, with the value on top of its stack.
     Return,
+    /// Out of a generator's frame, which is put away already, with a value for whoever asked.
+    Yield(Then, Value),
 }
 
 /// What a call or protocol came to.
@@ -112,6 +114,11 @@ impl Recorder<'_> {
             Opcode::GetIter => self.get_iter(),
             Opcode::ForIter => self.for_iter(instruction),
             Opcode::ReturnValue => Ok(Flow::Return),
+            Opcode::YieldValue => self.yield_value(),
+            Opcode::Send => self.send(instruction),
+            Opcode::EndSend => self.end_send(),
+            Opcode::GetYieldFromIter => self.get_iter(),
+            Opcode::ReturnGenerator => self.push(Value::NONE),
             // Calls and functions.
             Opcode::Call => self.call_op(index),
             Opcode::CallKw => self.call_kw(index),
@@ -136,12 +143,10 @@ impl Recorder<'_> {
             | Opcode::CleanupThrow
             | Opcode::DeleteName
             | Opcode::EndAsyncFor
-            | Opcode::EndSend
             | Opcode::ExitInitCheck
             | Opcode::GetAiter
             | Opcode::GetAnext
             | Opcode::GetAwaitable
-            | Opcode::GetYieldFromIter
             | Opcode::InterpreterExit
             | Opcode::LoadBuildClass
             | Opcode::LoadFromDictOrDeref
@@ -151,11 +156,8 @@ impl Recorder<'_> {
             | Opcode::MatchClass
             | Opcode::MatchKeys
             | Opcode::Reserved
-            | Opcode::ReturnGenerator
-            | Opcode::Send
             | Opcode::SetupAnnotations
-            | Opcode::StoreName
-            | Opcode::YieldValue => not_modelled(instruction.op),
+            | Opcode::StoreName => not_modelled(instruction.op),
             // Decoding gives base opcodes and splits super-instructions.
             Opcode::LoadFastBorrowLoadFastBorrow
             | Opcode::LoadFastLoadFast
@@ -321,7 +323,7 @@ impl Recorder<'_> {
     pub fn returned(&mut self, then: Then, value: Value) -> Traced<Flow> {
         match then {
             Then::Exit => Ok(Flow::Return),
-            Then::Push | Then::PushOr(_) | Then::Next => self.push(value),
+            Then::Push | Then::PushOr(_) | Then::Next | Then::Delegate => self.push(value),
             Then::HasAttribute => self.push(Value::bool(true)),
             Then::PushPair => {
                 self.push(value)?;
@@ -338,6 +340,11 @@ impl Recorder<'_> {
                     self.raise("TypeError", &format!("__init__() should return None, not '{class}'"))
                 }
             },
+            Then::Collect(mut collecting) => {
+                collecting.items.push(value);
+                let done = self.collect_more(*collecting)?;
+                self.push_done(done)
+            }
             Then::Discard => Ok(Flow::Next),
             Then::Truth(negate) => match self.truth(&value)? {
                 Done::Value(Value::Const(taipan_frontend::inspect::Const::Bool(b))) => self.push(Value::bool(b != negate)),

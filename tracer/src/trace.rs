@@ -6,7 +6,7 @@ use crate::{
     recorder::{Mark, Recorder, Traced, Unwind},
     step::Flow,
     stop::{self, Stop},
-    value::Value,
+    value::{GeneratorValue, Kind, Value},
 };
 use std::rc::Rc;
 use taipan_frontend::{
@@ -188,6 +188,7 @@ fn push_entry(recorder: &mut Recorder<'_>, entry: &[EntryFrame<'_>]) -> Result<(
             builtins,
             handled,
             then,
+            generator: None,
         };
         recorder.push_frame(frame);
     }
@@ -225,7 +226,12 @@ impl Driver<'_> {
             self.instructions += 1;
             let r = &mut self.recorder;
             r.assume.set_line(line);
-            let flow = match r.step(&instruction) {
+            let stepped = match r.step(&instruction) {
+                // The generator's frame is put away; its caller goes on with the value.
+                Ok(Flow::Yield(then, value)) => r.returned(then, value),
+                other => other,
+            };
+            let flow = match stepped {
                 Ok(Flow::Return) => match self.leave_frame() {
                     Ok(Some(exit)) => return exit,
                     Ok(None) => continue,
@@ -236,7 +242,7 @@ impl Driver<'_> {
             match flow {
                 Ok(Flow::Next) => self.recorder.frame_mut().pc += 1,
                 Ok(Flow::Jump(target)) => self.recorder.frame_mut().pc = target,
-                Ok(Flow::Entered | Flow::Return) => {}
+                Ok(Flow::Entered | Flow::Return | Flow::Yield(..)) => {}
                 Err(Unwind::Raise(exception)) => {
                     if let Some(exit) = self.unwind(exception) {
                         return exit;
@@ -265,10 +271,24 @@ impl Driver<'_> {
         let value = r.pop()?;
         let Some(frame) = r.frames.pop() else { return Ok(None) };
         r.snapshots.truncate(r.frames.len());
+        if let Some(generator) = frame.generator {
+            r.write(generator, Kind::Generator(Rc::new(GeneratorValue::Finished)));
+            return match r.generator_finished(frame.then, value)? {
+                Flow::Next => {
+                    r.frame_mut().pc += 1;
+                    Ok(None)
+                }
+                Flow::Jump(target) => {
+                    r.frame_mut().pc = target;
+                    Ok(None)
+                }
+                Flow::Entered | Flow::Return | Flow::Yield(..) => Ok(None),
+            };
+        }
         match r.returned(frame.then, value)? {
             Flow::Next => r.frame_mut().pc += 1,
             Flow::Jump(target) => r.frame_mut().pc = target,
-            Flow::Entered | Flow::Return => {}
+            Flow::Entered | Flow::Return | Flow::Yield(..) => {}
         }
         Ok(None)
     }
@@ -311,6 +331,9 @@ impl Driver<'_> {
             }
             let Some(left) = r.frames.pop() else { break };
             r.snapshots.truncate(r.frames.len());
+            if let Some(generator) = left.generator {
+                r.write(generator, Kind::Generator(Rc::new(GeneratorValue::Finished)));
+            }
             match self.caught(&left.then, &exception) {
                 Ok(true) => {
                     caught_by_caller = Some(());
@@ -401,6 +424,8 @@ impl Driver<'_> {
             let caller = &r.frames[i - 1];
             let op = caller.info.program.instructions.get(caller.pc).map(|x| x.op);
             let resumable = match (&r.frames[i].then, op) {
+                // A generator's frame is its own; its caller asks for the next item again.
+                _ if r.frames[i].generator.is_some() => false,
                 (Then::Push | Then::Init(_), Some(Opcode::Call | Opcode::CallKw)) | (Then::Push, Some(Opcode::CallFunctionEx)) => true,
                 (Then::Next, Some(Opcode::ForIter)) => true,
                 _ => false,

@@ -12,7 +12,7 @@ use taipan_frontend::{
 use taipan_guards::Handle;
 use taipan_ir::{Facts, Val};
 
-use crate::natives::Native;
+use crate::{frame::Frame, natives::Native};
 
 /// An object of the recorder's heap; two values are one object exactly if their ids are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -130,6 +130,8 @@ pub enum Kind {
     Exception(Rc<ExceptionValue>),
     /// An iterator made while tracing.
     Iterator(Rc<IteratorValue>),
+    /// A generator made while tracing.
+    Generator(Rc<GeneratorValue>),
     /// A view of a dict.
     View(ObjId, ViewKind),
     /// `super()`.
@@ -232,6 +234,17 @@ pub struct ExceptionValue {
     pub args: Rc<[Value]>,
     /// `__cause__`, where `raise … from …` set one.
     pub cause: Option<Value>,
+}
+
+/// A generator made while tracing.
+#[derive(Clone, Debug)]
+pub enum GeneratorValue {
+    /// Its frame: not started, or behind a `yield`.
+    Suspended(Box<Frame>),
+    /// Its frame is one of the running ones.
+    Running,
+    /// It has returned or raised.
+    Finished,
 }
 
 /// An iterator made while tracing: what it goes through and how far it is.

@@ -53,6 +53,11 @@ impl CodeInfo {
         Self::of(object.downcast_ref::<PyCode>()?, vm).ok().flatten()
     }
 
+    /// Whether calling it makes a coroutine or an asynchronous generator.
+    pub fn is_coroutine(&self) -> bool {
+        self.meta.flags.intersects(CodeFlags::COROUTINE | CodeFlags::ASYNC_GENERATOR)
+    }
+
     /// Whether it has a `*args` parameter.
     pub fn has_varargs(&self) -> bool {
         self.meta.flags.contains(CodeFlags::VARARGS)
