@@ -88,7 +88,10 @@ class _Comparison:
         rtol, atol = _tolerances([actual.dtype, expected.dtype], self.rtol, self.atol)
         common = torch.promote_types(actual.dtype, expected.dtype)
         actual, expected = actual.detach().to(common), expected.detach().to(common)
-        matches = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=self.equal_nan)
+        if rtol == 0 and atol == 0 and not common.is_floating_point:
+            matches = actual == expected
+        else:
+            matches = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=self.equal_nan)
         if bool(matches.all()):
             return None
         return self._tensor_report(actual, expected, matches, rtol, atol)

@@ -44,6 +44,13 @@ class Module(ModuleBase, TreeMethods, StateDictMethods, HookMethods):
 
     forward = _forward_unimplemented
 
+    def __new__(cls, *args, **kwargs):
+        # A class with a plain class as its first base has that one's layout, and is made by `object`.
+        base = cls
+        while base is not None and base is not ModuleBase:
+            base = base.__base__
+        return object.__new__(cls) if base is None else ModuleBase.__new__(cls)
+
     def __init__(self, *args, **kwargs):
         if not self.call_super_init:
             if kwargs:
