@@ -23,6 +23,19 @@ pub fn write_into(cx: &mut Context, target: &Tensor, value: &Tensor) -> Result<(
     if let Some(undo) = &mut cx.undo {
         undo.save(target.storage());
     }
+    copy_elements(target, &value)?;
+    target.storage().bump_version();
+    Ok(())
+}
+
+/// As [`write_into`] for a tensor that nobody else has seen: no version is counted and nothing kept for undoing.
+pub fn fill_new(cx: &mut Context, target: &Tensor, value: &Tensor) -> Result<(), OpError> {
+    let value = cast(cx, value, target.dtype())?.broadcast_to(target.sizes());
+    copy_elements(target, &value)
+}
+
+/// Copies between tensors of the same dtype and sizes over different storages.
+fn copy_elements(target: &Tensor, value: &Tensor) -> Result<(), OpError> {
     with_bits!(target.dtype(), T => {
         let source = value.read::<T>()?;
         let mut bytes = target.storage().write();
@@ -37,23 +50,17 @@ pub fn write_into(cx: &mut Context, target: &Tensor, value: &Tensor) -> Result<(
             }
         });
     });
-    target.storage().bump_version();
     Ok(())
 }
 
-/// Changes the bytes of a tensor that is contiguous, in place, counting the write.
-pub fn update<T: bytemuck::Pod>(cx: &mut Context, target: &Tensor, change: impl FnOnce(&mut [T])) -> Result<(), OpError> {
-    if let Some(undo) = &mut cx.undo {
-        undo.save(target.storage());
-    }
+/// Changes the elements of a contiguous tensor that nobody else has seen.
+pub fn change_new<T: bytemuck::Pod>(target: &Tensor, change: impl FnOnce(&mut [T])) -> Result<(), OpError> {
     let mut bytes = target.storage().write();
     target.check_bounds(bytes.len())?;
     let (start, n) = (target.offset() as usize, target.numel());
     if n > 0 {
         change(&mut bytes.elements_mut::<T>()[start..start + n]);
     }
-    drop(bytes);
-    target.storage().bump_version();
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{call, one, t},
-    define::{ALL, composite, pointwise, samples, ulps},
+    define::{ALL, close, composite, pointwise, samples, ulps},
     rules,
 };
 use taipan_ir::{
@@ -121,7 +121,7 @@ pub static OPS: &[Op] = &[
         pointwise("clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
             clamped(b, x(a, 0), &a[1], &a[2])
         }),
-        &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None", "i64[5], 0.5"],
+        &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None"],
     ),
     pointwise("clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
         clamped(b, x(a, 0), &a[1], &a[2])
@@ -151,18 +151,16 @@ pub static OPS: &[Op] = &[
         FLOAT_PAIRS_ONLY,
     ),
     samples(
-        pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", ALL, Common, rules::common, |b, a| {
+        pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", ALL, Common, lerp_rule, |b, a| {
             let (start, end, weight) = (x(a, 0), x(a, 1), x(a, 2));
             let difference = b.sub(end, start);
             // From the nearer end, so that both ends come out exactly.
             let size = b.abs(weight);
             let near = b.compare_number(Compare::Lt, size, 0.5);
-            let step = b.mul(weight, difference);
-            let from_start = b.add(start, step);
-            let rest = b.number_sub(1.0, weight);
-            let back = b.mul(difference, rest);
-            let from_end = b.sub(end, back);
-            b.select(near, from_start, from_end)
+            let rest = b.add_number(weight, -1.0);
+            let step = b.select(near, weight, rest);
+            let from = b.select(near, start, end);
+            b.fma(step, difference, from)
         }),
         &["f32[4], f32[4], 0.3", "f32[4], f32[4], 0.8", "f32[2,3], f32[3], f32[2,3]"],
     ),
@@ -175,6 +173,9 @@ pub static OPS: &[Op] = &[
             |b, a| {
                 let scale = b.operand(x(a, 0), &a[3]);
                 let scaled = b.mul(scale, x(a, 1));
+                if b.dtype(scaled).is_float() {
+                    return b.fma(scaled, x(a, 2), x(a, 0));
+                }
                 let product = b.mul(scaled, x(a, 2));
                 b.add(x(a, 0), product)
             },
@@ -224,7 +225,7 @@ pub static OPS: &[Op] = &[
         }),
         &["f32[5], f32[5]"],
     ),
-    samples(
+    close(samples(
         pointwise("xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
             let log = b.log(x(a, 1));
             let product = b.mul(x(a, 0), log);
@@ -235,7 +236,7 @@ pub static OPS: &[Op] = &[
             b.select(ordinary, result, x(a, 1))
         }),
         FLOAT_PAIRS,
-    ),
+    )),
     samples(
         pointwise("copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
             let size = b.abs(x(a, 0));
@@ -396,6 +397,17 @@ fn pow_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList,
 fn clamp_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     if args[1].is_absent() && args[2].is_absent() {
         return Err(OpError::runtime("torch.clamp: At least one of 'min' or 'max' must not be None"));
+    }
+    rules::common(cx, args)
+}
+
+fn lerp_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let (start, end) = (args::tensor(args, 0)?.dtype, args::tensor(args, 1)?.dtype);
+    if start != end {
+        return Err(OpError::runtime(format!("expected dtype {} for `end` but got dtype {}", start.torch_name(), end.torch_name())));
+    }
+    if !start.is_float() {
+        return Err(OpError::not_implemented(format!("\"lerp_kernel_scalar\" not implemented for '{}'", start.scalar_name())));
     }
     rules::common(cx, args)
 }

@@ -20,6 +20,11 @@ const fn comparison(schema: &'static str, body: BodyRule) -> Op {
     samples(pointwise(schema, ALL, Promotion::Compare, rules::compare, body), PAIRS)
 }
 
+const fn logical(schema: &'static str, body: BodyRule) -> Op {
+    let pairs = &["f32[2,3], f32[3]", "bool[4], bool[4]", "i64[4], f32[4]"];
+    samples(pointwise(schema, ALL, Promotion::Compare, rules::compare, body), pairs)
+}
+
 const fn question(schema: &'static str, body: BodyRule) -> Op {
     samples(pointwise(schema, Forms::BOTH, Promotion::Compare, rules::compare, body), &["f32[4]", "i64[4]"])
 }
@@ -45,9 +50,9 @@ pub static OPS: &[Op] = &[
     comparison("le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Le, x(a, 0), x(a, 1))),
     comparison("gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Gt, x(a, 0), x(a, 1))),
     comparison("ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Ge, x(a, 0), x(a, 1))),
-    comparison("logical_and(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::And, a)),
-    comparison("logical_or(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Or, a)),
-    comparison("logical_xor(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Xor, a)),
+    logical("logical_and(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::And, a)),
+    logical("logical_or(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Or, a)),
+    logical("logical_xor(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Xor, a)),
     samples(
         pointwise("logical_not(Tensor self) -> Tensor", ALL, Promotion::Compare, rules::compare, |b, a| {
             let truth = b.truth(x(a, 0));
@@ -82,6 +87,33 @@ pub static OPS: &[Op] = &[
             is_close,
         ),
         &["f32[4], f32[4]", "f32[4], f32[4], rtol=0.5", "i64[4], i64[4]"],
+    )),
+    constant(samples(
+        composite(
+            "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+            Forms::BOTH,
+            |e, a| {
+                let close = one(e, "isclose", a)?;
+                Ok(smallvec![one(e, "all", &[t(close)])?])
+            },
+        ),
+        &["f32[4], f32[4]", "f32[4], f32[4], rtol=100"],
+    )),
+    constant(samples(
+        composite("equal(Tensor self, Tensor other) -> Tensor", Forms::BOTH, |e, a| {
+            let (p, q) = (e.facts(*args::tensor(a, 0)?).dims.clone(), e.facts(*args::tensor(a, 1)?).dims.clone());
+            let mut same = p.len() == q.len();
+            for (x, y) in p.iter().zip(&q) {
+                same = same && (x == y || e.dims().decide(taipan_ir::Rel::Eq, *x, *y)?);
+            }
+            if !same {
+                let no = [super::call::dims([]), super::call::n(0), Arg::DType(taipan_ir::DType::Bool)];
+                return Ok(smallvec![one(e, "full", &no)?]);
+            }
+            let alike = one(e, "eq.Tensor", a)?;
+            Ok(smallvec![one(e, "all", &[t(alike)])?])
+        }),
+        &["f32[4], f32[4]", "i64[4], i64[3]"],
     )),
 ];
 

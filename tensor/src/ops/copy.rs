@@ -2,11 +2,11 @@
 
 use super::{
     args,
-    call::{call, one, t},
+    call::{call, t},
     define::{composite, constant, kernel, mutate, samples},
     rules::{is_dense, like_first},
 };
-use crate::{Context, KernelFn, Tensor, layout::Sizes, with_bits, write};
+use crate::{Context, KernelFn, Tensor, layout::Sizes, write};
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Dim, DimOp, Dims, Emitter, Facts, MemoryFormat, Op, OpError, Val,
@@ -203,19 +203,7 @@ fn copy(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tens
     let strides: Sizes = facts[0].strides.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect::<Result<_, _>>()?;
     let dense = Tensor::zeros(converted.dtype(), converted.sizes());
     let target = dense.with_layout(converted.dtype(), converted.sizes(), &strides, 0);
-    with_bits!(converted.dtype(), T => {
-        let from = converted.read::<T>()?;
-        let mut bytes = target.storage().write();
-        let memory = bytes.elements_mut::<T>();
-        let (sizes, offsets) = (converted.sizes(), [0, converted.offset()]);
-        crate::layout::for_each_row(sizes, [&strides, converted.strides()], offsets, |[to, at], [step, pace], length| {
-            if (step, pace) == (1, 1) {
-                memory[to as usize..to as usize + length].copy_from_slice(&from[at as usize..at as usize + length]);
-            } else {
-                (0..length as i64).for_each(|i| memory[(to + i * step) as usize] = from[(at + i * pace) as usize]);
-            }
-        });
-    });
+    write::fill_new(cx, &target, &converted)?;
     Ok(vec![target])
 }
 
@@ -262,9 +250,4 @@ fn fill(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, 
 fn zero(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let like = args::tensor(a, 0)?;
     Ok(vec![Tensor::zeros(like.dtype(), like.sizes())])
-}
-
-/// `clone`, for other families' decompositions.
-pub fn cloned(e: &mut dyn Emitter, value: Val) -> Result<Val, OpError> {
-    one(e, "clone", &[t(value)])
 }

@@ -192,8 +192,10 @@ pub static OPS: &[Op] = &[
         "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         Kernel(&(ones as KernelFn)),
     ),
-    new_like(
+    create(
         "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+        Forms::METHOD,
+        new_like_rule,
         Kernel(&(zeros as KernelFn)),
     ),
     samples(
@@ -243,18 +245,12 @@ pub static OPS: &[Op] = &[
 ];
 
 const fn new_like(schema: &'static str, run: Kernel) -> Op {
-    samples(
-        create(
-            schema,
-            Forms::METHOD,
-            |cx, a| {
-                let own = args::tensor(a, 0)?.dtype;
-                sized(cx, a, 1, 2, 4, Some(own))
-            },
-            run,
-        ),
-        &["f32[2], [3]"],
-    )
+    samples(create(schema, Forms::METHOD, new_like_rule, run), &["f32[2], [3]"])
+}
+
+fn new_like_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let own = args::tensor(a, 0)?.dtype;
+    sized(cx, a, 1, 2, 4, Some(own))
 }
 
 /// Facts from a size argument, a dtype argument and a device argument.
@@ -468,6 +464,6 @@ fn diag_embed(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Ve
     strides.push(out.strides()[p] + out.strides()[q]);
     let start = if offset >= 0 { offset * out.strides()[q] } else { -offset * out.strides()[p] };
     let view = out.with_layout(out.dtype(), &sizes, &strides, start);
-    crate::write::write_into(cx, &view, source)?;
+    crate::write::fill_new(cx, &view, source)?;
     Ok(vec![out.with_layout(out.dtype(), out.sizes(), out.strides(), 0)])
 }

@@ -38,9 +38,9 @@ pub const fn mutate(schema: &'static str, forms: Forms, pure: &'static str) -> O
     block(schema, forms, None, Meaning::Mutate { pure, writes: 0 })
 }
 
-/// A decomposition.
+/// A decomposition, as exact as its parts.
 pub const fn composite(schema: &'static str, forms: Forms, rule: CompositeRule) -> Op {
-    block(schema, forms, None, Meaning::Composite(rule))
+    close(block(schema, forms, None, Meaning::Composite(rule)))
 }
 
 /// The op with sample calls.
@@ -51,6 +51,11 @@ pub const fn samples(op: Op, samples: &'static [&'static str]) -> Op {
 /// The op with the units in the last place by which executors may differ.
 pub const fn ulps(op: Op, ulps: &'static [(DType, u32)]) -> Op {
     Op { ulps, ..op }
+}
+
+/// The op as one whose sums and functions may come out a little differently than PyTorch's.
+pub const fn close(op: Op) -> Op {
+    ulps(op, &[(DType::F32, 32), (DType::F64, 32), (DType::F16, 1), (DType::BF16, 1)])
 }
 
 /// The op as one whose result never requires grad.

@@ -514,7 +514,7 @@ fn index_put(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Ten
     let accumulate = args::flag(a, 3);
     with_plain!(x.dtype(), T => {
         let new = values.elements::<T>()?;
-        write::update(cx, &base, |memory: &mut [T]| {
+        write::change_new(&base, |memory: &mut [T]| {
             let starts = reach.before.iter().flat_map(|b| reach.places.iter().map(move |p| b + p));
             for (row, start) in new.chunks(reach.after.len().max(1)).zip(starts) {
                 for (v, k) in row.iter().zip(&reach.after) {
@@ -660,7 +660,7 @@ fn scattered<T: Arithmetic>(cx: &mut Context, a: &[Arg<Tensor>], combine: impl F
         }
     };
     let mut result = Ok(());
-    write::update(cx, &base, |memory: &mut [T]| {
+    write::change_new(&base, |memory: &mut [T]| {
         result = alongside(&base_layout(x), &index, d, |i, place, k| {
             let o = &mut memory[(place + i * stride) as usize];
             *o = combine(*o, values[k]);
@@ -719,17 +719,20 @@ fn places(x: &Tensor) -> Result<Vec<i64>, OpError> {
 
 fn nonzero_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
-    let dims = smallvec![cx.dims.fresh(0), Dim::Is(x.rank() as i64)];
-    rules::fresh(cx, x, DType::I64, dims)
+    // PyTorch keeps the coordinates of one dim together.
+    let count = cx.dims.fresh(0);
+    let (dims, strides) = (smallvec![count, Dim::Is(x.rank() as i64)], smallvec![Dim::Is(1), count]);
+    Ok(smallvec![Facts { dtype: DType::I64, device: x.device.clone(), dims, strides, offset: Dim::Is(0) }])
 }
 
 fn nonzero(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let found = places(x)?;
     let strides = layout::row_major(x.sizes());
-    let rows: Vec<i64> =
-        found.iter().flat_map(|p| (0..x.rank()).map(move |d| (p, d))).map(|(p, d)| p / strides[d] % x.sizes()[d]).collect();
-    Ok(vec![Tensor::from_slice(&rows, &[found.len() as i64, x.rank() as i64])?])
+    let along = |d: usize| found.iter().map(move |p| (p, d));
+    let coordinates: Vec<i64> = (0..x.rank()).flat_map(along).map(|(p, d)| p / strides[d] % x.sizes()[d]).collect();
+    let table = Tensor::from_slice(&coordinates, &[x.rank() as i64, found.len() as i64])?;
+    Ok(vec![table.permuted(&[1, 0])])
 }
 
 fn one_hot_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {

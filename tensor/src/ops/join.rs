@@ -343,11 +343,7 @@ fn meshgrid(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
         let mut own = vec![Dim::Is(1); shape.len()];
         own[k] = shape[k];
         let view = one(e, "view", &[t(*part), dims(own)])?;
-        let mut grid = one(e, "expand", &[t(view), dims(shape.clone())])?;
-        if swap {
-            grid = one(e, "transpose.int", &[t(grid), i(0), i(1)])?;
-        }
-        out.push(grid);
+        out.push(one(e, "expand", &[t(view), dims(shape.clone())])?);
     }
     if swap {
         out.swap(0, 1);

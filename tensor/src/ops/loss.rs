@@ -99,24 +99,13 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[2,3], f32[2,3]"],
     ),
+    kernel("_bce(Tensor input, Tensor target) -> Tensor", Forms::INTERNAL, Family::Other, bce_rule, Kernel(&(bce as KernelFn))),
     samples(
         composite(
             "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
             NN,
             |e, a| {
-                // Logarithms are kept above -100, as PyTorch keeps them.
-                let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-                let bounded_log = |e: &mut dyn Emitter, v: Val| {
-                    let log = call::unary(e, "log", v)?;
-                    one(e, "clamp_min", &[t(log), f(-100.0)])
-                };
-                let log = bounded_log(e, x)?;
-                let rest = one(e, "rsub.Tensor", &[t(x), n(1)])?;
-                let log_rest = bounded_log(e, rest)?;
-                let shifted = call::sub(e, target, n(1))?;
-                let left = call::mul(e, shifted, t(log_rest))?;
-                let right = call::mul(e, target, t(log))?;
-                let loss = call::sub(e, left, t(right))?;
+                let loss = one(e, "_bce", &a[..2])?;
                 let loss = weighted(e, loss, &a[2])?;
                 reduced(e, loss, &reduction(a, 3, 4, 5)?)
             },
@@ -125,7 +114,7 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         composite(
-            "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? pos_weight=None) -> Tensor",
+            "binary_cross_entropy_with_logits.nn(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? pos_weight=None) -> Tensor",
             NN,
             |e, a| {
                 let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
@@ -148,7 +137,7 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         composite(
-            "kl_div(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', bool log_target=False) -> Tensor",
+            "kl_div.nn(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', bool log_target=False) -> Tensor",
             NN,
             |e, a| {
                 let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
@@ -347,4 +336,39 @@ fn picked(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor
         }
         Ok(vec![Tensor::from_slice(&losses, target.sizes())?, Tensor::from_slice(&factors, target.sizes())?])
     })
+}
+
+fn bce_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let mut same = x.rank() == target.rank();
+    for (p, q) in x.dims.iter().zip(&target.dims) {
+        same = same && (p == q || cx.dims.decide(Rel::Eq, *p, *q)?);
+    }
+    if !same {
+        return Err(OpError::value(format!(
+            "Using a target size (torch.Size({})) that is different to the input size (torch.Size({})) is deprecated. Please ensure they have the same size.",
+            rules::shown(&target.dims),
+            rules::shown(&x.dims)
+        )));
+    }
+    rules::fresh(cx, x, x.dtype, x.dims.clone())
+}
+
+/// `-(y log x + (1 - y) log(1 - x))`, logarithms kept above -100; both must be probabilities.
+fn bce(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let (wide, target) = (write::widened(cx, x)?, write::widened(cx, args::tensor(a, 1)?)?);
+    let target = write::cast(cx, &target, wide.dtype())?;
+    let out = with_real!(wide.dtype(), T => {
+        let (inputs, targets) = (wide.elements::<T>()?, target.elements::<T>()?);
+        for (elements, name) in [(&inputs, "input"), (&targets, "target")] {
+            if elements.iter().any(|v| !(0.0..=1.0).contains(v)) {
+                return Err(OpError::runtime(format!("all elements of {name} should be between 0 and 1")));
+            }
+        }
+        let log = |v: T| (libm::log(v as f64) as T).max(-100.0);
+        let losses: Vec<T> = inputs.iter().zip(targets.iter()).map(|(p, y)| (y - 1.0) * log(1.0 - p) - y * log(*p)).collect();
+        Tensor::from_slice(&losses, x.sizes())?
+    });
+    Ok(vec![write::cast(cx, &out, x.dtype())?])
 }

@@ -98,7 +98,7 @@ pub static OPS: &[Op] = &[
             BOTH.or(Forms::INPLACE),
             |e, a| scaled(e, a, "mm"),
         ),
-        &["f32[4], f32[2,3], f32[3,4]", "f32[2,4], f32[2,3], f32[3,4], beta=0.5, alpha=2"],
+        &["f32[2,4], f32[2,3], f32[3,4]", "f32[2,4], f32[2,3], f32[3,4], beta=0.5, alpha=2"],
     ),
     samples(
         composite(
@@ -265,13 +265,19 @@ fn linear_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList,
 
 /// One matrix among elements: where it starts, its size, and its strides.
 #[derive(Clone, Copy)]
-struct Matrix<'a, T> {
-    elements: &'a [T],
-    offset: i64,
-    rows: usize,
-    columns: usize,
-    row_stride: i64,
-    column_stride: i64,
+pub struct Matrix<'a, T> {
+    /// The memory.
+    pub elements: &'a [T],
+    /// Its first element.
+    pub offset: i64,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Elements between neighbours of a column.
+    pub row_stride: i64,
+    /// Elements between neighbours of a row.
+    pub column_stride: i64,
 }
 
 impl<T> Matrix<'_, T> {
@@ -286,7 +292,7 @@ impl<T> Matrix<'_, T> {
 }
 
 /// `out = a b`, or `out += a b`, with `out` row-major.
-fn multiply<T: Arithmetic>(workers: &Workers, a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T], add: bool) -> Result<(), OpError> {
+pub fn multiply<T: Arithmetic>(workers: &Workers, a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T], add: bool) -> Result<(), OpError> {
     let (m, n, k) = (a.rows, b.columns, a.columns);
     if k != b.rows || out.len() != m * n || !a.in_bounds() || !b.in_bounds() {
         return Err(OpError::runtime("a matrix lies outside its storage"));

@@ -10,16 +10,22 @@ pub mod arithmetic;
 pub mod attention;
 pub mod bits;
 pub mod compare;
+pub mod convolution;
 pub mod copy;
 pub mod create;
+pub mod einsum;
 pub mod functional;
 pub mod index;
 pub mod join;
 pub mod loss;
 pub mod matmul;
 pub mod normalize;
+pub mod pool;
 pub mod random;
 pub mod reduce;
+pub mod resize;
+pub mod scan;
+pub mod sort;
 pub mod unary;
 pub mod view;
 
@@ -46,4 +52,11 @@ pub static TABLES: &[&[Op]] = &[
     functional::ACTIVATIONS,
     functional::OPS,
     random::OPS,
+    convolution::OPS,
+    pool::FUNCTIONAL,
+    pool::OPS,
+    sort::OPS,
+    scan::OPS,
+    resize::OPS,
+    einsum::OPS,
 ];

@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{call, cast, f, n, one, t, widened},
-    define::{composite, constant, kernel, samples},
+    define::{close, composite, constant, kernel, samples},
     rules::{self, reduced_dims, reduced_shape},
 };
 use crate::{
@@ -25,7 +25,7 @@ use taipan_ir::{
 const BOTH: Forms = Forms::BOTH;
 
 const fn reduction(schema: &'static str, facts: taipan_ir::op::FactsRule, run: Kernel) -> Op {
-    kernel(schema, BOTH, Family::Reduce, facts, run)
+    close(kernel(schema, BOTH, Family::Reduce, facts, run))
 }
 
 const DIMS: &[&str] = &["f32[2,3,4], [1]", "f32[2,3,4], [0,2], True", "f32[2,3,4], None", "f16[3,4], [1]", "f64[3,4], [-1]"];

@@ -1,0 +1,343 @@
+//! Pooling over windows of one, two and three spatial dims.
+
+use super::{
+    args,
+    call::{call, i, one, t},
+    define::{close, composite, kernel, samples},
+    rules,
+};
+use crate::{Context, KernelFn, Tensor, element::Real, layout::Sizes, with_real, write};
+use smallvec::smallvec;
+use taipan_ir::{
+    Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Val,
+    op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
+};
+
+const NN: Forms = Forms::NN;
+
+macro_rules! pools {
+    ($($n:literal $ints:literal $max:literal $avg:literal $shrink:literal $grow:literal;)*) => {
+        &[$(
+            samples(
+                composite(
+                    concat!("max_pool", $n, "d.nn(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, ", $ints, " dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor"),
+                    NN,
+                    |e, a| {
+                        if args::flag(a, 6) {
+                            return Err(OpError::not_implemented(concat!("max_pool", $n, "d(return_indices=True)")));
+                        }
+                        let found = pooled(e, a, $n, "_max_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone()])?;
+                        Ok(smallvec![found[0]])
+                    },
+                ),
+                &[$max],
+            ),
+            samples(
+                composite(
+                    concat!("max_pool", $n, "d_with_indices(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, ", $ints, " dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
+                    NN,
+                    |e, a| pooled(e, a, $n, "_max_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone()]),
+                ),
+                &[],
+            ),
+            samples(
+                composite(
+                    concat!("avg_pool", $n, "d.nn(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
+                    NN,
+                    |e, a| pooled(e, a, $n, "_avg_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone(), a[6].clone()]),
+                ),
+                &[$avg],
+            ),
+            samples(
+                composite(
+                    concat!("adaptive_avg_pool", $n, "d.nn(Tensor input, ", $ints, " output_size) -> Tensor"),
+                    NN,
+                    |e, a| pooled(e, a, $n, "_adaptive_avg_pool", &a[1..2]),
+                ),
+                &[$shrink],
+            ),
+            samples(
+                composite(
+                    concat!("adaptive_max_pool", $n, "d.nn(Tensor input, ", $ints, " output_size, bool return_indices=False) -> Tensor"),
+                    NN,
+                    |e, a| pooled(e, a, $n, "_adaptive_max_pool", &a[1..2]),
+                ),
+                &[$grow],
+            ),
+        )*]
+    };
+}
+
+/// The forms of `torch.nn.functional`.
+pub static FUNCTIONAL: &[Op] = pools! {
+    1 "int[1]" "f32[2,3,7], 2" "f32[2,3,7], 3, 2, 1" "f32[2,3,7], 3" "f32[2,3,7], 3";
+    2 "int[2]" "f32[2,3,6,5], 2, 2, 1" "f32[2,3,6,5], 2" "f32[2,3,6,5], [3,2]" "f32[3,6,5], 2";
+    3 "int[3]" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2";
+};
+
+/// The op tables of this file.
+pub static OPS: &[Op] = &[
+    kernel(
+        "_max_pool(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (Tensor, Tensor)",
+        Forms::INTERNAL,
+        Family::Pool,
+        |cx, a| {
+            let mut out = windows_rule(cx, a, Some(4), 5)?;
+            let indices = Facts { dtype: DType::I64, ..out[0].clone() };
+            out.push(indices);
+            Ok(out)
+        },
+        Kernel(&(max_pool as KernelFn)),
+    ),
+    close(kernel(
+        "_avg_pool(Tensor self, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+        Forms::INTERNAL,
+        Family::Pool,
+        |cx, a| windows_rule(cx, a, None, 4),
+        Kernel(&(avg_pool as KernelFn)),
+    )),
+    close(kernel(
+        "_adaptive_avg_pool(Tensor self, int[] output_size) -> Tensor",
+        Forms::INTERNAL,
+        Family::Pool,
+        adaptive_rule,
+        Kernel(&(adaptive_avg as KernelFn)),
+    )),
+    kernel(
+        "_adaptive_max_pool(Tensor self, int[] output_size) -> Tensor",
+        Forms::INTERNAL,
+        Family::Pool,
+        adaptive_rule,
+        Kernel(&(adaptive_max as KernelFn)),
+    ),
+];
+
+/// The stride, which is the kernel's size where none was given.
+fn stride(a: &[Arg<Val>]) -> Result<Arg<Val>, OpError> {
+    Ok(match &a[2] {
+        Arg::Ints(s) if !s.is_empty() => a[2].clone(),
+        _ => a[1].clone(),
+    })
+}
+
+fn pooled(e: &mut dyn Emitter, a: &[Arg<Val>], spatial: usize, name: &str, rest: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let x = *args::tensor(a, 0)?;
+    let rank = e.facts(x).rank();
+    if rank != spatial + 1 && rank != spatial + 2 {
+        return Err(OpError::runtime(format!(
+            "Expected {}D or {}D (batch mode) tensor with optional 0 dim batch size for input, but got:{}",
+            spatial + 1,
+            spatial + 2,
+            rules::shown(&e.facts(x).dims.clone())
+        )));
+    }
+    let single = rank == spatial + 1;
+    let x = if single { one(e, "unsqueeze", &[t(x), i(0)])? } else { x };
+    let all: Vec<Arg<Val>> = std::iter::once(t(x)).chain(rest.iter().cloned()).collect();
+    let out = call(e, name, &all)?;
+    if !single {
+        return Ok(out);
+    }
+    out.iter().map(|v| one(e, "squeeze.dim", &[t(*v), i(0)])).collect()
+}
+
+fn windows_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dilation: Option<usize>, ceil: usize) -> Result<FactsList, OpError> {
+    let x = *args::tensor(a, 0)?;
+    let (kernel, stride, padding) = (args::ints(a, 1)?, args::ints(a, 2)?, args::ints(a, 3)?);
+    let dilation = dilation.map_or(Ok(vec![1; kernel.len()]), |k| args::ints(a, k))?;
+    if kernel.iter().zip(&padding).any(|(k, p)| *p < 0 || p * 2 > *k) {
+        return Err(OpError::runtime(format!(
+            "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}",
+            padding[0], kernel[0], dilation[0]
+        )));
+    }
+    if stride.contains(&0) {
+        return Err(OpError::runtime("stride should not be zero"));
+    }
+    let mut dims = x.dims.clone();
+    for d in 0..kernel.len() {
+        let reach = dilation[d] * (kernel[d] - 1) + 1;
+        let room = cx.dims.calc(DimOp::Add, x.dims[d + 2], Dim::Is(2 * padding[d] - reach));
+        let up = if args::flag(a, ceil) { stride[d] - 1 } else { 0 };
+        let room_up = cx.dims.calc(DimOp::Add, room, Dim::Is(up));
+        let steps = cx.dims.calc(DimOp::FloorDiv, room_up, Dim::Is(stride[d]));
+        let mut count = cx.dims.calc(DimOp::Add, steps, Dim::Is(1));
+        if args::flag(a, ceil) {
+            // The last window must begin inside the image or the padding before it.
+            let start = cx.dims.calc(DimOp::Mul, steps, Dim::Is(stride[d]));
+            let end = cx.dims.calc(DimOp::Add, x.dims[d + 2], Dim::Is(padding[d]));
+            if !cx.dims.decide(Rel::Lt, start, end)? {
+                count = steps;
+            }
+        }
+        if !cx.dims.decide(Rel::Lt, Dim::Is(0), count)? {
+            let shown = |s: &[Dim]| s.iter().map(Dim::to_string).collect::<Vec<_>>().join("x");
+            dims[d + 2] = count;
+            return Err(OpError::runtime(format!(
+                "Given input size: ({}). Calculated output size: ({}). Output size is too small",
+                shown(&x.dims[1..]),
+                shown(&dims[1..])
+            )));
+        }
+        dims[d + 2] = count;
+    }
+    rules::fresh(cx, x, x.dtype, dims)
+}
+
+fn adaptive_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let x = *args::tensor(a, 0)?;
+    let mut dims = x.dims.clone();
+    for (d, n) in args::dims(a, 1)?.iter().enumerate() {
+        dims[d + 2] = *n;
+    }
+    rules::fresh(cx, x, x.dtype, dims)
+}
+
+/// The places of one window along one dim: those inside the image, and how many there are with the padding.
+struct Window {
+    places: Vec<usize>,
+    with_padding: usize,
+}
+
+fn regular(size: i64, count: i64, kernel: i64, stride: i64, padding: i64, dilation: i64) -> Vec<Window> {
+    (0..count)
+        .map(|w| {
+            let start = w * stride - padding;
+            let places = (0..kernel).map(|k| start + k * dilation).filter(|p| (0..size).contains(p)).map(|p| p as usize).collect();
+            let end = (start + kernel).min(size + padding);
+            Window { places, with_padding: (end - start).max(0) as usize }
+        })
+        .collect()
+}
+
+fn adaptive(size: i64, count: i64) -> Vec<Window> {
+    (0..count)
+        .map(|w| {
+            let places: Vec<usize> = (w * size / count..((w + 1) * size + count - 1) / count).map(|p| p as usize).collect();
+            let with_padding = places.len();
+            Window { places, with_padding }
+        })
+        .collect()
+}
+
+/// Per spatial dim the windows over it; missing leading dims have one window of one place.
+fn windows(a: &[Arg<Tensor>], x: &Tensor, sizes: &[i64], dilation: Option<usize>) -> Result<[Vec<Window>; 3], OpError> {
+    let kernel = args::ints(a, 1)?;
+    let (stride, padding) = (args::ints(a, 2)?, args::ints(a, 3)?);
+    let dilation = dilation.map_or(Ok(vec![1; kernel.len()]), |k| args::ints(a, k))?;
+    let lead = 3 - kernel.len();
+    Ok(std::array::from_fn(|d| match d.checked_sub(lead) {
+        Some(k) => regular(x.sizes()[k + 2], sizes[k + 2], kernel[k], stride[k], padding[k], dilation[k]),
+        None => adaptive(1, 1),
+    }))
+}
+
+fn adaptive_windows(x: &Tensor, sizes: &[i64]) -> [Vec<Window>; 3] {
+    let lead = 5 - sizes.len();
+    std::array::from_fn(|d| match d.checked_sub(lead) {
+        Some(k) => adaptive(x.sizes()[k + 2], sizes[k + 2]),
+        None => adaptive(1, 1),
+    })
+}
+
+fn known(facts: &Facts) -> Result<Sizes, OpError> {
+    facts.dims.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect()
+}
+
+/// Calls `fold(image of one channel, places of one window, its size with padding)` for each result.
+fn pool<T: Real, R>(
+    x: &Tensor,
+    windows: &[Vec<Window>; 3],
+    mut fold: impl FnMut(&[T], &mut dyn Iterator<Item = usize>, usize) -> R,
+) -> Result<Vec<R>, OpError> {
+    let elements = x.elements::<T>()?;
+    let lead = 5 - x.rank();
+    let size = |d: usize| d.checked_sub(lead).map_or(1, |k| x.sizes()[k + 2] as usize);
+    let (height, width) = (size(1), size(2));
+    let image = size(0) * height * width;
+    let mut out = vec![];
+    for channel in elements.chunks(image.max(1)) {
+        for p in &windows[0] {
+            for q in &windows[1] {
+                for r in &windows[2] {
+                    let mut places = p
+                        .places
+                        .iter()
+                        .flat_map(|a| q.places.iter().flat_map(move |b| r.places.iter().map(move |c| (a * height + b) * width + c)));
+                    out.push(fold(channel, &mut places, p.with_padding * q.with_padding * r.with_padding));
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn greatest<T: Real>(channel: &[T], places: &mut dyn Iterator<Item = usize>) -> (T, i64) {
+    let mut best = (T::least(), -1);
+    for p in places {
+        if best.1 < 0 || channel[p] > best.0 || channel[p].is_nan() {
+            best = (channel[p], p as i64);
+        }
+    }
+    best
+}
+
+fn max_pool(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let sizes = known(&facts[0])?;
+    let windows = windows(a, x, &sizes, Some(4))?;
+    let wide = write::widened(cx, x)?;
+    let (values, indices) = with_real!(wide.dtype(), T => {
+        let found = pool::<T, _>(&wide, &windows, |channel, places, _| greatest(channel, places))?;
+        let (values, indices): (Vec<T>, Vec<i64>) = found.into_iter().unzip();
+        (Tensor::from_slice(&values, &sizes)?, indices)
+    });
+    Ok(vec![write::cast(cx, &values, x.dtype())?, Tensor::from_slice(&indices, &sizes)?])
+}
+
+fn avg_pool(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let sizes = known(&facts[0])?;
+    let windows = windows(a, x, &sizes, None)?;
+    let (include, fixed) = (args::flag(a, 5), args::optional_int(a, 6)?);
+    averaged(cx, x, &sizes, &windows, move |inside, padded| fixed.map_or(if include { padded } else { inside }, |n| n as usize))
+}
+
+fn averaged(
+    cx: &mut Context,
+    x: &Tensor,
+    sizes: &[i64],
+    windows: &[Vec<Window>; 3],
+    divisor: impl Fn(usize, usize) -> usize,
+) -> Result<Vec<Tensor>, OpError> {
+    let wide = write::widened(cx, x)?;
+    let out = with_real!(wide.dtype(), T => {
+        let means = pool::<T, _>(&wide, windows, |channel, places, padded| {
+            let (mut sum, mut count) = (0 as T, 0);
+            for p in places {
+                sum += channel[p];
+                count += 1;
+            }
+            sum / divisor(count, padded) as T
+        })?;
+        Tensor::from_slice(&means, sizes)?
+    });
+    Ok(vec![write::cast(cx, &out, x.dtype())?])
+}
+
+fn adaptive_avg(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let sizes = known(&facts[0])?;
+    averaged(cx, x, &sizes, &adaptive_windows(x, &sizes), |inside, _| inside)
+}
+
+fn adaptive_max(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let sizes = known(&facts[0])?;
+    let wide = write::widened(cx, x)?;
+    let out = with_real!(wide.dtype(), T => {
+        let values = pool::<T, _>(&wide, &adaptive_windows(x, &sizes), |channel, places, _| greatest(channel, places).0)?;
+        Tensor::from_slice(&values, &sizes)?
+    });
+    Ok(vec![write::cast(cx, &out, x.dtype())?])
+}

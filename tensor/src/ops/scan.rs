@@ -1,0 +1,192 @@
+//! Running sums, products and extrema along a dim.
+
+use super::{
+    args,
+    call::{call, i, one, t},
+    define::{ALL, close, composite, kernel, samples},
+    rules::{self, wrap_dim},
+};
+use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_plain, write};
+use taipan_ir::{
+    Arg, DType, Emitter, Facts, Op, OpError, Val,
+    dtype::Category,
+    op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
+};
+
+const BOTH: Forms = Forms::BOTH;
+
+/// The op tables of this file.
+pub static OPS: &[Op] = &[
+    close(samples(
+        kernel(
+            "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            ALL,
+            Family::Scan,
+            scan_rule,
+            Kernel(&(cumsum as KernelFn)),
+        ),
+        SCANS,
+    )),
+    close(samples(
+        kernel(
+            "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            ALL,
+            Family::Scan,
+            scan_rule,
+            Kernel(&(cumprod as KernelFn)),
+        ),
+        SCANS,
+    )),
+    close(samples(
+        kernel(
+            "logcumsumexp(Tensor self, int dim) -> Tensor",
+            BOTH,
+            Family::Scan,
+            |cx, a| {
+                wrap_dim(args::int(a, 1)?, args::tensor(a, 0)?.rank())?;
+                rules::like_first(cx, a)
+            },
+            Kernel(&(logcumsumexp as KernelFn)),
+        ),
+        &["f32[2,3], 1"],
+    )),
+    samples(
+        kernel(
+            "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+            BOTH,
+            Family::Scan,
+            extremum_rule,
+            Kernel(&(cummax as KernelFn)),
+        ),
+        &["f32[2,5], 1", "i64[4], 0"],
+    ),
+    samples(
+        kernel(
+            "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+            BOTH,
+            Family::Scan,
+            extremum_rule,
+            Kernel(&(cummin as KernelFn)),
+        ),
+        &["f32[2,5], 1"],
+    ),
+    samples(
+        composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", BOTH, diff),
+        &["f32[5]", "f32[2,5], 2", "i64[4]"],
+    ),
+];
+
+const SCANS: &[&str] = &["f32[2,3], 1", "f32[2,3], 0", "i32[4], 0", "f16[4], 0", "f32[4], 0, dtype=f64"];
+
+fn scan_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let x = *args::tensor(a, 0)?;
+    wrap_dim(args::int(a, 1)?, x.rank())?;
+    let own = if x.dtype.category() == Category::Float { x.dtype } else { DType::I64 };
+    rules::fresh(cx, x, args::dtype(a, 2).unwrap_or(own), x.dims.clone())
+}
+
+fn extremum_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let x = *args::tensor(a, 0)?;
+    wrap_dim(args::int(a, 1)?, x.rank())?;
+    let mut out = rules::fresh(cx, x, x.dtype, x.dims.clone())?;
+    out.extend(rules::fresh(cx, x, DType::I64, x.dims.clone())?);
+    Ok(out)
+}
+
+/// Calls `step(state, element)` along dim `d`, keeping each state it answers.
+fn scan<T: Copy, A: Copy>(elements: &[T], sizes: &[i64], d: usize, first: A, step: impl Fn(A, T, usize) -> A) -> Vec<A> {
+    let n = sizes.get(d).copied().unwrap_or(1).max(0) as usize;
+    let inner = numel(sizes.get(d + 1..).unwrap_or(&[]));
+    let mut out = vec![first; elements.len()];
+    for block in 0..elements.len() / (n * inner).max(1) {
+        for k in 0..inner {
+            let mut state = first;
+            for p in 0..n {
+                let at = (block * n + p) * inner + k;
+                state = step(state, elements[at], p);
+                out[at] = state;
+            }
+        }
+    }
+    out
+}
+
+/// Floats accumulate in `f64`, as PyTorch's do.
+fn running(
+    cx: &mut Context,
+    a: &[Arg<Tensor>],
+    facts: &[Facts],
+    floats: (f64, fn(f64, f64) -> f64),
+    integers: (i64, fn(i64, i64) -> i64),
+) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
+    let dtype = facts[0].dtype;
+    let x = write::cast(cx, x, dtype)?;
+    let out = if dtype.is_float() {
+        let wide = write::cast(cx, &x, DType::F64)?;
+        let states = scan(&wide.elements::<f64>()?, x.sizes(), d, floats.0, |s, v: f64, _| (floats.1)(s, v));
+        Tensor::from_slice(&states, x.sizes())?
+    } else {
+        let wide = write::cast(cx, &x, DType::I64)?;
+        let states = scan(&wide.elements::<i64>()?, x.sizes(), d, integers.0, |s, v: i64, _| (integers.1)(s, v));
+        Tensor::from_slice(&states, x.sizes())?
+    };
+    Ok(vec![write::cast(cx, &out, dtype)?])
+}
+
+fn cumsum(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    running(cx, a, facts, (0.0, |s, v| s + v), (0, i64::wrapping_add))
+}
+
+fn cumprod(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    running(cx, a, facts, (1.0, |s, v| s * v), (1, i64::wrapping_mul))
+}
+
+fn logcumsumexp(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let join = |s: f64, v: f64| {
+        let (low, high) = if s < v { (s, v) } else { (v, s) };
+        if low == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }
+    };
+    running(cx, a, facts, (f64::NEG_INFINITY, join), (0, |s, _| s))
+}
+
+fn extremum(a: &[Arg<Tensor>], greatest: bool) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
+    with_plain!(x.dtype(), T => {
+        let elements = x.elements::<T>()?;
+        let first = (if greatest { <T as Arithmetic>::least() } else { <T as Arithmetic>::greatest() }, 0i64);
+        let states = scan(&elements, x.sizes(), d, first, |s, v, p| {
+            let better = if greatest { v >= s.0 } else { v <= s.0 };
+            if p == 0 || (!Arithmetic::is_nan(s.0) && (better || Arithmetic::is_nan(v))) || Arithmetic::is_nan(v) { (v, p as i64) } else { s }
+        });
+        let indices: Vec<i64> = states.iter().map(|s| s.1).collect();
+        let values = Tensor::build(x.dtype(), x.sizes(), |out: &mut [T]| out.iter_mut().zip(&states).for_each(|(o, s)| *o = s.0));
+        Ok(vec![values, Tensor::from_slice(&indices, x.sizes())?])
+    })
+}
+
+fn cummax(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    extremum(a, true)
+}
+
+fn cummin(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    extremum(a, false)
+}
+
+fn diff(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let mut x = *args::tensor(a, 0)?;
+    let d = wrap_dim(args::int(a, 2)?, e.facts(x).rank())? as i64;
+    let parts: Vec<Val> = [args::optional_tensor(a, 3), Some(&x), args::optional_tensor(a, 4)].into_iter().flatten().copied().collect();
+    if parts.len() > 1 {
+        x = one(e, "cat", &[Arg::Tensors(parts), i(d)])?;
+    }
+    for _ in 0..args::int(a, 1)? {
+        let later = one(e, "slice.Tensor", &[t(x), i(d), i(1)])?;
+        let earlier = one(e, "slice.Tensor", &[t(x), i(d), i(0), i(-1)])?;
+        let name = if e.facts(x).dtype == DType::Bool { "logical_xor" } else { "sub.Tensor" };
+        x = one(e, name, &[t(later), t(earlier)])?;
+    }
+    call(e, "alias", &[t(x)])
+}
