@@ -244,3 +244,24 @@ macro_rules! with_real {
         }
     };
 }
+
+/// Runs `$body` with `$t` as the type [`crate::write::comparable`] gives tensors of a dtype: `f32`, `f64` or `i64`.
+#[macro_export]
+macro_rules! with_comparable {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        match $dtype {
+            taipan_ir::DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            taipan_ir::DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            _ => {
+                type $t = i64;
+                $body
+            }
+        }
+    };
+}

@@ -121,7 +121,7 @@ impl Program {
     /// Evaluates over one slice in place, for kernels that need a function of the body language. `T` is the type of the only input and
     /// of the result.
     pub fn map<T: Pod>(&self, data: &mut [T]) {
-        let mut registers = self.registers_for(data.len().min(BLOCK));
+        let mut registers = self.registers_for(data.len().min(BLOCK), &[]);
         for block in data.chunks_mut(BLOCK) {
             let n = block.len();
             cast_slice_mut::<u64, T>(&mut registers[0])[..n].copy_from_slice(block);
@@ -130,8 +130,10 @@ impl Program {
         }
     }
 
-    fn registers_for(&self, n: usize) -> Vec<Vec<u64>> {
-        let mut registers: Vec<Vec<u64>> = (0..self.registers).map(|_| vec![0u64; n]).collect();
+    /// Registers for blocks of `n` elements; inputs that are read where they lie need none.
+    fn registers_for(&self, n: usize, direct: &[bool]) -> Vec<Vec<u64>> {
+        let length = |k: usize| if direct.get(k) == Some(&true) { 0 } else { n };
+        let mut registers: Vec<Vec<u64>> = (0..self.registers).map(|k| vec![0u64; length(k)]).collect();
         for (at, bits, dtype) in &self.constants {
             let register = &mut registers[*at];
             match dtype.size() {
@@ -156,10 +158,10 @@ impl Program {
     fn run_piece(&self, sizes: &[i64], sources: &[Source<'_>], dtype: DType, first: usize, out: &mut [u8]) -> bool {
         let item = dtype.size();
         let n = out.len() / item;
-        let mut registers = self.registers_for(n.min(BLOCK));
         let whole: SmallVec<[bool; 4]> = sources.iter().map(|s| is_linear(sizes, s) && s.dtype == self.read_as(s)).collect();
+        let mut registers = self.registers_for(n.min(BLOCK), &whole);
         for (i, source) in sources.iter().enumerate() {
-            if source.strides.iter().all(|s| *s == 0) {
+            if !whole[i] && source.strides.iter().all(|s| *s == 0) {
                 load(source, sizes, 0, n.min(BLOCK), &mut registers[i]);
             }
         }

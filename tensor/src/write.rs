@@ -99,6 +99,17 @@ pub fn widened(cx: &mut Context, tensor: &Tensor) -> Result<Tensor, OpError> {
     cast(cx, tensor, compute_type(tensor.dtype()))?.contiguous()
 }
 
+/// The tensor in one of three types that keep all values and their order: `f32`, `f64` and `i64`. Kernels that only compare use them, so
+/// that they are compiled three times and not nine.
+pub fn comparable(cx: &mut Context, tensor: &Tensor) -> Result<Tensor, OpError> {
+    let dtype = match tensor.dtype() {
+        DType::F16 | DType::BF16 | DType::F32 => DType::F32,
+        DType::F64 => DType::F64,
+        _ => DType::I64,
+    };
+    cast(cx, tensor, dtype)
+}
+
 /// What must be put back where a run fails: the storages that it did not make itself, as they were before their first write.
 #[derive(Default)]
 pub struct Undo {

@@ -10,8 +10,9 @@ use crate::{
     Context, KernelFn, Tensor,
     element::Arithmetic,
     layout::{self, Sizes, numel},
-    with_bits, with_plain, write,
+    with_bits, with_comparable, with_plain, write,
 };
+use bytemuck::Pod;
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Dim, Emitter, Facts, Number, Op, OpError, Rel, Shape, Val,
@@ -634,14 +635,29 @@ fn scatter_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList
     rules::like_first(cx, a)
 }
 
-/// `combine(old, new)` at each place of `index`, on a copy of `x`.
-fn scattered<T: Arithmetic>(cx: &mut Context, a: &[Arg<Tensor>], combine: impl Fn(T, T) -> T) -> Result<Vec<Tensor>, OpError> {
+/// `combine(old, new)` at each place of `index`, in a copy of `x`; `values` has the dtype of `x`.
+fn scattered<T: Pod>(x: &Tensor, index: &Tensor, d: usize, values: &Tensor, combine: impl Fn(T, T) -> T) -> Result<Tensor, OpError> {
+    let base = x.copied()?;
+    let stride = base.strides().get(d).copied().unwrap_or(0);
+    let values = values.elements::<T>()?;
+    let mut result = Ok(());
+    write::change_new(&base, |memory: &mut [T]| {
+        let layout = x.with_layout(x.dtype(), x.sizes(), &layout::row_major(x.sizes()), 0);
+        result = alongside(&layout, index, d, |i, place, k| {
+            let o = &mut memory[(place + i * stride) as usize];
+            *o = combine(*o, values[k]);
+            Ok(())
+        });
+    })?;
+    result.map(|()| base)
+}
+
+/// The index of a scatter, the dim it goes along, and one value per index.
+fn scatter_arguments(cx: &mut Context, a: &[Arg<Tensor>]) -> Result<(Tensor, usize, Tensor), OpError> {
     let x = args::tensor(a, 0)?;
     let index = write::cast(cx, args::tensor(a, 2)?, DType::I64)?;
     let d = wrap_dim(args::int(a, 1)?, x.rank())?;
-    let base = x.copied()?;
-    let stride = base.strides().get(d).copied().unwrap_or(0);
-    let values: Vec<T> = match &a[3] {
+    let values = match &a[3] {
         Arg::Tensor(source) => {
             if source.rank() == index.rank() && source.sizes().iter().zip(index.sizes()).any(|(s, i)| i > s) {
                 return Err(OpError::runtime(format!(
@@ -651,50 +667,42 @@ fn scattered<T: Arithmetic>(cx: &mut Context, a: &[Arg<Tensor>], combine: impl F
                     source.sizes()
                 )));
             }
-            let part = source.with_layout(source.dtype(), index.sizes(), source.strides(), source.offset());
-            part.elements::<T>()?.to_vec()
+            source.with_layout(source.dtype(), index.sizes(), source.strides(), source.offset())
         }
-        other => {
-            let number = args::number(std::slice::from_ref(other), 0).unwrap_or(Number::Int(0));
-            vec![crate::tensor::plain_number(x.dtype(), number); index.numel()]
-        }
+        other => Tensor::full(x.dtype(), index.sizes(), args::number(std::slice::from_ref(other), 0).unwrap_or(Number::Int(0))),
     };
-    let mut result = Ok(());
-    write::change_new(&base, |memory: &mut [T]| {
-        result = alongside(&base_layout(x), &index, d, |i, place, k| {
-            let o = &mut memory[(place + i * stride) as usize];
-            *o = combine(*o, values[k]);
-            Ok(())
-        });
-    })?;
-    result.map(|()| vec![base])
-}
-
-/// The layout `x` has once copied, without its storage being read.
-fn base_layout(x: &Tensor) -> Tensor {
-    x.with_layout(x.dtype(), x.sizes(), &layout::row_major(x.sizes()), 0)
+    Ok((index, d, values))
 }
 
 fn scatter(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    with_plain!(args::tensor(a, 0)?.dtype(), T => scattered::<T>(cx, a, |_, new| new))
+    let x = args::tensor(a, 0)?;
+    let (index, d, values) = scatter_arguments(cx, a)?;
+    Ok(vec![with_bits!(x.dtype(), T => scattered::<T>(x, &index, d, &values, |_, new| new)?)])
 }
 
 fn scatter_add(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    with_plain!(args::tensor(a, 0)?.dtype(), T => scattered::<T>(cx, a, |old, new| old.plus(new)))
+    combined(cx, a, "sum")
 }
 
 fn scatter_reduced(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let how = args::text(a, 4).to_owned();
     if matches!(a.get(5), Some(Arg::Bool(false))) {
         return Err(OpError::not_implemented("scatter_reduce(include_self=False)"));
     }
-    with_plain!(args::tensor(a, 0)?.dtype(), T => match how.as_str() {
-        "add" | "sum" => scattered::<T>(cx, a, |old, new| old.plus(new)),
-        "multiply" | "prod" => scattered::<T>(cx, a, |old, new| old.times(new)),
-        "amax" => scattered::<T>(cx, a, |old, new| if old > new || Arithmetic::is_nan(old) { old } else { new }),
-        "amin" => scattered::<T>(cx, a, |old, new| if old < new || Arithmetic::is_nan(old) { old } else { new }),
-        other => Err(OpError::runtime(format!("reduce argument must be either sum, prod, mean, amax or amin, got {other}"))),
-    })
+    combined(cx, a, args::text(a, 4))
+}
+
+fn combined(cx: &mut Context, a: &[Arg<Tensor>], how: &str) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let (index, d, values) = scatter_arguments(cx, a)?;
+    let (wide, values) = (write::comparable(cx, x)?, write::comparable(cx, &values)?);
+    let out = with_comparable!(wide.dtype(), T => match how {
+        "add" | "sum" => scattered::<T>(&wide, &index, d, &values, |old, new| old.plus(new))?,
+        "multiply" | "prod" => scattered::<T>(&wide, &index, d, &values, |old, new| old.times(new))?,
+        "amax" => scattered::<T>(&wide, &index, d, &values, |old, new| if old > new || Arithmetic::is_nan(old) { old } else { new })?,
+        "amin" => scattered::<T>(&wide, &index, d, &values, |old, new| if old < new || Arithmetic::is_nan(old) { old } else { new })?,
+        other => return Err(OpError::runtime(format!("reduce argument must be either sum, prod, mean, amax or amin, got {other}"))),
+    });
+    Ok(vec![write::cast(cx, &out, x.dtype())?])
 }
 
 /// Argument 2, a vector of indices along dim argument 1, expanded to the shape of `like`.

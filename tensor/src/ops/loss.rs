@@ -361,7 +361,7 @@ fn bce(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, 
     let target = write::cast(cx, &target, wide.dtype())?;
     let out = with_real!(wide.dtype(), T => {
         let (inputs, targets) = (wide.elements::<T>()?, target.elements::<T>()?);
-        for (elements, name) in [(&inputs, "input"), (&targets, "target")] {
+        for (elements, name) in [(&targets, "target"), (&inputs, "input")] {
             if elements.iter().any(|v| !(0.0..=1.0).contains(v)) {
                 return Err(OpError::runtime(format!("all elements of {name} should be between 0 and 1")));
             }

@@ -12,7 +12,7 @@ use crate::{
     element::Arithmetic,
     layout::Sizes,
     reduce::{Arranged, arrange, reduce},
-    with_plain, write,
+    with_comparable, with_plain, write,
 };
 use smallvec::smallvec;
 use taipan_ir::{
@@ -442,17 +442,19 @@ fn prod_all(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<
 
 fn extremum(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts], greatest: bool) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
-    let arranged = arrange(x, &reduced_dims(a, 1, x.rank())?)?;
+    let wide = write::comparable(cx, x)?;
+    let arranged = arrange(&wide, &reduced_dims(a, 1, x.rank())?)?;
     let (workers, sizes) = (cx.workers(), sizes_of(&facts[0])?);
-    with_plain!(x.dtype(), T => {
+    let out = with_comparable!(wide.dtype(), T => {
         let init = if greatest { <T as Arithmetic>::least() } else { <T as Arithmetic>::greatest() };
         let pick = move |a: T, b: T| {
             let first = if greatest { a > b } else { a < b };
             if first || Arithmetic::is_nan(a) { a } else { b }
         };
         let values = reduce(&workers, &arranged.data.elements::<T>()?, (arranged.outer, arranged.n, arranged.inner), init, |v, _| v, pick);
-        Ok(vec![Tensor::build(x.dtype(), &sizes, |out: &mut [T]| out.copy_from_slice(&values))])
-    })
+        from_values(wide.dtype(), &sizes, &values)
+    });
+    Ok(vec![write::cast(cx, &out, x.dtype())?])
 }
 
 fn amax(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
@@ -475,10 +477,11 @@ fn whole(e: &mut dyn Emitter, a: &[Arg<Val>], name: &str, reduction: &str) -> Re
 }
 
 /// Where the extremum of each row stands; NaN counts as beyond all, and of equals the first wins.
-fn positions(x: &Tensor, reduced: &[bool], greatest: bool) -> Result<Vec<i64>, OpError> {
-    let arranged = arrange(x, reduced)?;
+fn positions(cx: &mut Context, x: &Tensor, reduced: &[bool], greatest: bool) -> Result<Vec<i64>, OpError> {
+    let x = write::comparable(cx, x)?;
+    let arranged = arrange(&x, reduced)?;
     let (outer, n, inner) = (arranged.outer, arranged.n, arranged.inner);
-    with_plain!(x.dtype(), T => {
+    with_comparable!(x.dtype(), T => {
         let data = arranged.data.elements::<T>()?;
         let mut out = vec![0i64; outer * inner];
         for o in 0..outer {
@@ -499,10 +502,10 @@ fn positions(x: &Tensor, reduced: &[bool], greatest: bool) -> Result<Vec<i64>, O
     })
 }
 
-fn with_index(a: &[Arg<Tensor>], facts: &[Facts], greatest: bool) -> Result<Vec<Tensor>, OpError> {
+fn with_index(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts], greatest: bool) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let reduced = reduced_dims(a, 1, x.rank())?;
-    let found = positions(x, &reduced, greatest)?;
+    let found = positions(cx, x, &reduced, greatest)?;
     let arranged = arrange(x, &reduced)?;
     let sizes = sizes_of(&facts[0])?;
     let values = crate::with_bits!(x.dtype(), T => {
@@ -517,26 +520,26 @@ fn with_index(a: &[Arg<Tensor>], facts: &[Facts], greatest: bool) -> Result<Vec<
     Ok(vec![values, Tensor::build(DType::I64, &sizes, |out: &mut [i64]| out.copy_from_slice(&found))])
 }
 
-fn max_dim(_: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    with_index(a, facts, true)
+fn max_dim(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    with_index(cx, a, facts, true)
 }
 
-fn min_dim(_: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    with_index(a, facts, false)
+fn min_dim(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    with_index(cx, a, facts, false)
 }
 
-fn arg_extremum(a: &[Arg<Tensor>], facts: &[Facts], greatest: bool) -> Result<Vec<Tensor>, OpError> {
+fn arg_extremum(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts], greatest: bool) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
-    let found = positions(x, &reduced_dims(a, 1, x.rank())?, greatest)?;
+    let found = positions(cx, x, &reduced_dims(a, 1, x.rank())?, greatest)?;
     Ok(vec![Tensor::build(DType::I64, &sizes_of(&facts[0])?, |out: &mut [i64]| out.copy_from_slice(&found))])
 }
 
-fn argmax(_: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    arg_extremum(a, facts, true)
+fn argmax(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    arg_extremum(cx, a, facts, true)
 }
 
-fn argmin(_: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    arg_extremum(a, facts, false)
+fn argmin(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    arg_extremum(cx, a, facts, false)
 }
 
 /// The variance in two passes: the mean first, then the squares of the distances from it.

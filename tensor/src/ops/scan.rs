@@ -6,7 +6,7 @@ use super::{
     define::{ALL, close, composite, kernel, samples},
     rules::{self, wrap_dim},
 };
-use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_plain, write};
+use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_comparable, write};
 use taipan_ir::{
     Arg, DType, Emitter, Facts, Op, OpError, Val,
     dtype::Category,
@@ -76,7 +76,7 @@ pub static OPS: &[Op] = &[
     ),
 ];
 
-const SCANS: &[&str] = &["f32[2,3], 1", "f32[2,3], 0", "i32[4], 0", "f16[4], 0", "f32[4], 0, dtype=f64"];
+const SCANS: &[&str] = &["f32[2,3], 1", "f32[2,3], 0", "i32[4], 0", "f16[4], 0"];
 
 fn scan_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
@@ -151,28 +151,29 @@ fn logcumsumexp(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<
     running(cx, a, facts, (f64::NEG_INFINITY, join), (0, |s, _| s))
 }
 
-fn extremum(a: &[Arg<Tensor>], greatest: bool) -> Result<Vec<Tensor>, OpError> {
+fn extremum(cx: &mut Context, a: &[Arg<Tensor>], greatest: bool) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let d = wrap_dim(args::int(a, 1)?, x.rank())?;
-    with_plain!(x.dtype(), T => {
-        let elements = x.elements::<T>()?;
+    let wide = write::comparable(cx, x)?;
+    let (values, indices) = with_comparable!(wide.dtype(), T => {
         let first = (if greatest { <T as Arithmetic>::least() } else { <T as Arithmetic>::greatest() }, 0i64);
-        let states = scan(&elements, x.sizes(), d, first, |s, v, p| {
+        let states = scan(&wide.elements::<T>()?, x.sizes(), d, first, |s, v, p| {
             let better = if greatest { v >= s.0 } else { v <= s.0 };
-            if p == 0 || (!Arithmetic::is_nan(s.0) && (better || Arithmetic::is_nan(v))) || Arithmetic::is_nan(v) { (v, p as i64) } else { s }
+            let taken = p == 0 || Arithmetic::is_nan(v) || (better && !Arithmetic::is_nan(s.0));
+            if taken { (v, p as i64) } else { s }
         });
-        let indices: Vec<i64> = states.iter().map(|s| s.1).collect();
-        let values = Tensor::build(x.dtype(), x.sizes(), |out: &mut [T]| out.iter_mut().zip(&states).for_each(|(o, s)| *o = s.0));
-        Ok(vec![values, Tensor::from_slice(&indices, x.sizes())?])
-    })
+        let (values, indices): (Vec<T>, Vec<i64>) = states.into_iter().unzip();
+        (Tensor::from_slice(&values, x.sizes())?, indices)
+    });
+    Ok(vec![write::cast(cx, &values, x.dtype())?, Tensor::from_slice(&indices, x.sizes())?])
 }
 
-fn cummax(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    extremum(a, true)
+fn cummax(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    extremum(cx, a, true)
 }
 
-fn cummin(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    extremum(a, false)
+fn cummin(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    extremum(cx, a, false)
 }
 
 fn diff(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {

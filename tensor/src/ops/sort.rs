@@ -6,7 +6,7 @@ use super::{
     define::{composite, constant, kernel, samples},
     rules::{self, wrap_dim},
 };
-use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, with_plain};
+use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, with_bits, with_comparable, write};
 use smallvec::smallvec;
 use std::cmp::Ordering;
 use taipan_ir::{
@@ -107,12 +107,12 @@ pub static OPS: &[Op] = &[
     samples(
         constant(kernel(
             "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-            Forms::INTERNAL,
+            Forms::FUNCTION,
             Family::Sort,
             |cx, a| unique_rule(cx, a),
             Kernel(&(unique_consecutive as KernelFn)),
         )),
-        &["i64[7]"],
+        &["i64[7], True, True"],
     ),
     samples(
         constant(kernel(
@@ -167,39 +167,67 @@ fn compare<T: Arithmetic>(a: T, b: T) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
-/// Rows along dim `d`, each with its elements' places in order; `pick` makes the results of a row from its elements and that order.
-fn by_rows<T: Arithmetic>(
+/// For each row along dim `d` the places that `pick` chooses from its elements and their places in order. The result has the rows' places
+/// along dim `d`.
+fn chosen(
+    cx: &mut Context,
     x: &Tensor,
     d: usize,
     descending: bool,
-    mut pick: impl FnMut(&[T], &[usize], &mut Vec<T>, &mut Vec<i64>),
-) -> Result<(Tensor, Tensor), OpError> {
+    mut pick: impl FnMut(&dyn Fn(usize) -> bool, &dyn Fn(usize, usize) -> Ordering, &[usize], &mut Vec<i64>),
+) -> Result<Tensor, OpError> {
     let mut order: Vec<usize> = (0..x.rank()).filter(|k| *k != d).collect();
     if x.rank() > 0 {
         order.push(d);
     }
-    let laid = x.permuted(&order);
+    let laid = write::comparable(cx, x)?.permuted(&order);
     let n = laid.sizes().last().copied().unwrap_or(1).max(0) as usize;
-    let elements = laid.elements::<T>()?;
-    let (mut values, mut indices) = (vec![], vec![]);
+    let mut found = vec![];
     let mut places: Vec<usize> = Vec::with_capacity(n);
-    for row in elements.chunks(n.max(1)) {
-        places.clear();
-        places.extend(0..row.len());
-        places.sort_by(|p, q| if descending { compare(row[*q], row[*p]) } else { compare(row[*p], row[*q]) });
-        pick(row, &places, &mut values, &mut indices);
-    }
-    let rows = if n == 0 { 0 } else { elements.len() / n };
-    let width = if rows == 0 { 0 } else { values.len() / rows };
+    with_comparable!(laid.dtype(), T => {
+        for row in laid.elements::<T>()?.chunks(n.max(1)) {
+            places.clear();
+            places.extend(0..row.len());
+            places.sort_by(|p, q| if descending { compare(row[*q], row[*p]) } else { compare(row[*p], row[*q]) });
+            pick(&|p| Arithmetic::is_nan(row[p]), &|p, q| compare(row[p], row[q]), &places, &mut found);
+        }
+    });
+    let rows = laid.numel() / n.max(1);
     let mut sizes: Sizes = order.iter().map(|k| x.sizes()[*k]).collect();
     if let Some(last) = sizes.last_mut() {
-        *last = width as i64;
+        *last = (found.len() / rows.max(1)) as i64;
     }
     let mut back = vec![0; order.len()];
     order.iter().enumerate().for_each(|(k, d)| back[*d] = k);
-    let values = Tensor::build(x.dtype(), &sizes, |out: &mut [T]| out.copy_from_slice(&values));
-    let indices = Tensor::from_slice(&indices, &sizes)?;
-    Ok((values.permuted(&back), indices.permuted(&back)))
+    Ok(Tensor::from_slice(&found, &sizes)?.permuted(&back))
+}
+
+/// The elements at these places along dim `d`.
+fn at_places(x: &Tensor, d: usize, places: &Tensor) -> Result<Tensor, OpError> {
+    let stride = x.strides().get(d).copied().unwrap_or(0);
+    let mut strides: Sizes = x.strides().into();
+    if let Some(s) = strides.get_mut(d) {
+        *s = 0;
+    }
+    let found = places.elements::<i64>()?;
+    with_bits!(x.dtype(), T => {
+        let memory = x.read::<T>()?;
+        Ok(Tensor::build(x.dtype(), places.sizes(), |out: &mut [T]| {
+            let mut k = 0;
+            crate::layout::for_each_row(places.sizes(), [&strides], [x.offset()], |[start], [step], length| {
+                for i in 0..length as i64 {
+                    out[k] = memory[(start + i * step + found[k] * stride) as usize];
+                    k += 1;
+                }
+            });
+        }))
+    })
+}
+
+/// Values and places as results laid out as the facts say.
+fn results(cx: &mut Context, x: &Tensor, d: usize, places: Tensor, facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let values = at_places(x, d, &places)?;
+    laid(cx, (values, places), facts)
 }
 
 /// The tensors laid out as the facts say.
@@ -217,11 +245,8 @@ fn laid(cx: &mut Context, found: (Tensor, Tensor), facts: &[Facts]) -> Result<Ve
 
 fn sorted(cx: &mut Context, x: &Tensor, d: i64, descending: bool, facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let d = wrap_dim(d, x.rank())?;
-    let found = with_plain!(x.dtype(), T => by_rows::<T>(x, d, descending, |row, places, values, indices| {
-        values.extend(places.iter().map(|p| row[*p]));
-        indices.extend(places.iter().map(|p| *p as i64));
-    })?);
-    laid(cx, found, facts)
+    let places = chosen(cx, x, d, descending, |_, _, places, found| found.extend(places.iter().map(|p| *p as i64)))?;
+    results(cx, x, d, places, facts)
 }
 
 fn sort(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
@@ -235,22 +260,17 @@ fn sort_stable(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<V
 fn topk(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let (k, d) = (args::int(a, 1)? as usize, wrap_dim(args::int(a, 2)?, x.rank())?);
-    let found = with_plain!(x.dtype(), T => by_rows::<T>(x, d, args::flag(a, 3), |row, places, values, indices| {
-        values.extend(places[..k].iter().map(|p| row[*p]));
-        indices.extend(places[..k].iter().map(|p| *p as i64));
-    })?);
-    laid(cx, found, facts)
+    let places = chosen(cx, x, d, args::flag(a, 3), |_, _, places, found| found.extend(places[..k].iter().map(|p| *p as i64)))?;
+    results(cx, x, d, places, facts)
 }
 
 /// The element that comes `rank`-th in order, of each row.
 fn ranked(cx: &mut Context, x: &Tensor, d: usize, facts: &[Facts], rank: impl Fn(usize) -> usize) -> Result<Vec<Tensor>, OpError> {
-    let found = with_plain!(x.dtype(), T => by_rows::<T>(x, d, false, |row, places, values, indices| {
-        let nan = row.iter().position(|v| Arithmetic::is_nan(*v));
-        let p = nan.unwrap_or(places[rank(row.len()).min(row.len() - 1)]);
-        values.push(row[p]);
-        indices.push(p as i64);
-    })?);
-    laid(cx, found, facts)
+    let places = chosen(cx, x, d, false, |is_nan, _, places, found| {
+        let nan = (0..places.len()).find(|p| is_nan(*p));
+        found.push(nan.unwrap_or(places[rank(places.len()).min(places.len() - 1)]) as i64);
+    })?;
+    results(cx, x, d, places, facts)
 }
 
 fn kth(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
@@ -276,21 +296,19 @@ fn median_along(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<
 fn mode(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let d = wrap_dim(args::int(a, 1)?, x.rank())?;
-    let found = with_plain!(x.dtype(), T => by_rows::<T>(x, d, false, |row, places, values, indices| {
+    let places = chosen(cx, x, d, false, |_, compare, places, found| {
         let (mut best, mut start) = (0..0, 0);
         for k in 1..=places.len() {
-            if k == places.len() || compare(row[places[k]], row[places[start]]) != Ordering::Equal {
+            if k == places.len() || compare(places[k], places[start]) != Ordering::Equal {
                 if k - start > best.len() {
                     best = start..k;
                 }
                 start = k;
             }
         }
-        let last = places[best].iter().copied().max().unwrap_or(0);
-        values.push(row[last]);
-        indices.push(last as i64);
-    })?);
-    laid(cx, found, facts)
+        found.push(places[best].iter().copied().max().unwrap_or(0) as i64);
+    })?;
+    results(cx, x, d, places, facts)
 }
 
 fn unique_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
@@ -306,42 +324,40 @@ fn unique_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList,
 }
 
 /// Runs of equal elements: the elements, for each place its run, and the lengths.
-fn runs(x: &Tensor, sort: bool, inverse: bool, counts: bool) -> Result<Vec<Tensor>, OpError> {
-    with_plain!(x.dtype(), T => {
-        let elements = x.elements::<T>()?;
+fn runs(cx: &mut Context, x: &Tensor, sort: bool, inverse: bool, counts: bool) -> Result<Vec<Tensor>, OpError> {
+    let wide = write::comparable(cx, x)?;
+    let (mut firsts, mut lengths, mut run_of) = (vec![], vec![], vec![0i64; x.numel()]);
+    with_comparable!(wide.dtype(), T => {
+        let elements = wide.elements::<T>()?;
         let mut places: Vec<usize> = (0..elements.len()).collect();
         if sort {
             places.sort_by(|p, q| compare(elements[*p], elements[*q]));
         }
-        let (mut values, mut lengths, mut run_of) = (vec![], vec![], vec![0i64; elements.len()]);
         for p in places {
-            match values.last() {
-                Some(last) if compare(*last, elements[p]) == Ordering::Equal && !Arithmetic::is_nan(*last) => {
-                    if let Some(n) = lengths.last_mut() {
-                        *n += 1;
-                    }
-                }
+            let same = |last: &i64| compare(elements[*last as usize], elements[p]) == Ordering::Equal && !Arithmetic::is_nan(elements[p]);
+            match (firsts.last(), lengths.last_mut()) {
+                (Some(last), Some(n)) if same(last) => *n += 1,
                 _ => {
-                    values.push(elements[p]);
+                    firsts.push(p as i64);
                     lengths.push(1i64);
                 }
             }
-            run_of[p] = values.len() as i64 - 1;
+            run_of[p] = firsts.len() as i64 - 1;
         }
-        let n = values.len() as i64;
-        let none = Tensor::zeros(DType::I64, &[0]);
-        Ok(vec![
-            Tensor::build(x.dtype(), &[n], |out: &mut [T]| out.copy_from_slice(&values)),
-            if inverse { Tensor::from_slice(&run_of, x.sizes())? } else { none.clone() },
-            if counts { Tensor::from_slice(&lengths, &[n])? } else { none },
-        ])
-    })
+    });
+    let flat = x.contiguous()?.reshaped(&[x.numel() as i64]);
+    let none = Tensor::zeros(DType::I64, &[0]);
+    Ok(vec![
+        super::index::take_rows(&flat, 0, &firsts)?,
+        if inverse { Tensor::from_slice(&run_of, x.sizes())? } else { none.clone() },
+        if counts { Tensor::from_slice(&lengths, &[firsts.len() as i64])? } else { none },
+    ])
 }
 
-fn unique(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    runs(args::tensor(a, 0)?, true, args::flag(a, 2), args::flag(a, 3))
+fn unique(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    runs(cx, args::tensor(a, 0)?, true, args::flag(a, 2), args::flag(a, 3))
 }
 
-fn unique_consecutive(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    runs(args::tensor(a, 0)?, false, args::flag(a, 1), args::flag(a, 2))
+fn unique_consecutive(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    runs(cx, args::tensor(a, 0)?, false, args::flag(a, 1), args::flag(a, 2))
 }

@@ -1,0 +1,7 @@
+//! Tests of the crate from outside: graphs, properties of ops, files.
+
+mod evaluate;
+mod properties;
+mod rules;
+mod safetensors;
+mod writes;

@@ -1,0 +1,57 @@
+//! Writes, views and storages.
+
+use taipan_ir::{Arg, Dim, Number};
+use taipan_tensor::{Context, Tensor, registry, run};
+
+fn op(name: &str, args: &[Arg<Tensor>]) -> Result<Tensor, taipan_ir::OpError> {
+    let entry = registry().find(name).unwrap();
+    let mut all = args.to_vec();
+    all.extend(taipan_tensor::ops::call::defaults(&entry.schema, args.len()));
+    run(&mut Context::with_threads(1), entry.op, &all).map(|mut r| r.remove(0))
+}
+
+fn t(x: &Tensor) -> Arg<Tensor> {
+    Arg::Tensor(x.clone())
+}
+
+#[test]
+fn a_write_goes_through_a_view_and_counts() {
+    let x = Tensor::from_slice(&[1i64, 2, 3, 4], &[2, 2]).unwrap();
+    let turned = op("transpose.int", &[t(&x), Arg::Int(Dim::Is(0)), Arg::Int(Dim::Is(1))]).unwrap();
+    op("add_.Tensor", &[t(&turned), Arg::Tensor(Tensor::from_slice(&[10i64, 20], &[2]).unwrap())]).unwrap();
+    assert_eq!(x.to_vec::<i64>().unwrap(), [11, 12, 23, 24]);
+    assert_eq!(x.storage().version(), 1);
+}
+
+#[test]
+fn overlapping_source_and_target_are_read_first() {
+    let x = Tensor::from_slice(&[1i32, 2, 3, 4], &[4]).unwrap();
+    let (head, tail) = (x.with_layout(x.dtype(), &[3], &[1], 0), x.with_layout(x.dtype(), &[3], &[1], 1));
+    op("copy_", &[t(&tail), t(&head)]).unwrap();
+    assert_eq!(x.to_vec::<i32>().unwrap(), [1, 1, 2, 3]);
+}
+
+#[test]
+fn an_expanded_target_is_refused() {
+    let x = Tensor::zeros(taipan_ir::DType::F32, &[1]);
+    let wide = op("expand", &[t(&x), Arg::Ints([Dim::Is(3)].into_iter().collect())]).unwrap();
+    let error = op("add_.Tensor", &[t(&wide), Arg::Number(Number::Int(1))]).unwrap_err();
+    assert!(error.to_string().starts_with("unsupported operation: more than one element of the written-to tensor"));
+}
+
+#[test]
+fn reading_beyond_a_shrunk_storage_is_an_error() {
+    let x = Tensor::from_slice(&[1.0f32, 2.0], &[2]).unwrap();
+    x.storage().resize(4);
+    let error = op("neg", &[t(&x)]).unwrap_err();
+    assert!(error.to_string().contains("are out of bounds for storage of size 4"), "{error}");
+    x.storage().resize(8);
+    assert_eq!(op("neg", &[t(&x)]).unwrap().to_vec::<f32>().unwrap(), [-1.0, -0.0]);
+}
+
+#[test]
+fn an_integer_division_by_zero_is_an_error() {
+    let x = Tensor::from_slice(&[1i64, 2], &[2]).unwrap();
+    let error = op("floor_divide", &[t(&x), Arg::Number(Number::Int(0))]).unwrap_err();
+    assert_eq!(error.to_string(), "ZeroDivisionError");
+}
