@@ -10,14 +10,13 @@ use taipan_tensor::registry;
 
 /// Dims where the one symbol stands for `value`, which only questions may find out.
 struct OneSymbol {
-    value: i64,
     expressions: Vec<i64>,
     questions: usize,
 }
 
 impl OneSymbol {
     fn new(value: i64) -> OneSymbol {
-        OneSymbol { value, expressions: vec![value], questions: 0 }
+        OneSymbol { expressions: vec![value], questions: 0 }
     }
 
     fn value(&self, d: Dim) -> i64 {
