@@ -69,12 +69,18 @@ pub struct FactsEmitter<'a> {
     dims: &'a mut dyn Dims,
     default_float: DType,
     values: Vec<Facts>,
+    written: Vec<Val>,
 }
 
 impl<'a> FactsEmitter<'a> {
     /// An emitter without values.
     pub fn new(registry: &'a Registry, dims: &'a mut dyn Dims, default_float: DType) -> FactsEmitter<'a> {
-        FactsEmitter { registry, dims, default_float, values: vec![] }
+        FactsEmitter { registry, dims, default_float, values: vec![], written: vec![] }
+    }
+
+    /// The values that were written into.
+    pub fn written(&self) -> &[Val] {
+        &self.written
     }
 
     /// A value with these facts.
@@ -94,6 +100,16 @@ impl Emitter for FactsEmitter<'_> {
     }
 
     fn emit(&mut self, op: OpRef, args: &[Arg<Val>]) -> Result<Vals, OpError> {
+        match op.0.meaning {
+            // Run over these very values, so that a result which is an argument, and a write into one, can be seen.
+            Meaning::Composite(rule) if op.0.facts.is_none() => return rule(self, args),
+            Meaning::Mutate { writes, .. } => {
+                if let Some(Arg::Tensor(target)) = args.get(writes) {
+                    self.written.push(*target);
+                }
+            }
+            _ => {}
+        }
         let args: Vec<Arg<&Facts>> = args.iter().map(|a| a.map(|v| &self.values[v.0 as usize])).collect();
         let mut cx = RuleContext { dims: self.dims, default_float: self.default_float };
         let results = facts_of(self.registry, &mut cx, op, &args)?;

@@ -47,6 +47,7 @@ impl Jit {
     /// Makes a compiler and puts it into the VM of this thread.
     pub fn install(settings: Rc<RefCell<SettingStore>>, observer: Observer, vm: &Vm) -> CallResult<Rc<Jit>> {
         let jit = Rc::new(Jit { settings, observer, names: RefCell::default(), owners: RefCell::default(), running: RefCell::default() });
+        inspect::import("_taipan_polyfills", vm)?;
         hook::install(jit.clone(), vm)?;
         install_compiler(jit.clone());
         Ok(jit)

@@ -393,10 +393,14 @@ impl Recorder<'_> {
                 match (native, owner) {
                     (Some(native), Some(owner)) if native.is_attribute() => self.native_attribute(native, owner).map(Found::Value),
                     (Some(native), owner) => value(self.make(Kind::Native { native, receiver: owner.cloned() })),
-                    (None, Some(owner)) => match self.slot_member(found, owner)? {
-                        Some(v) => value(v),
-                        None => stop(&stop::ATTRIBUTE, self.describe_handle(found)),
-                    },
+                    (None, Some(owner)) => {
+                        self.assume.identity(found);
+                        let name = self.descriptor_name(found);
+                        match self.constant_attribute(owner, name)? {
+                            Some(v) => value(v),
+                            None => stop(&stop::ATTRIBUTE, self.describe_handle(found)),
+                        }
+                    }
                     (None, None) => value(self.wrap(found.clone())),
                 }
             }
@@ -577,10 +581,14 @@ impl Recorder<'_> {
         Ok(native)
     }
 
-    /// The value of a `__slots__` member: not modelled, so nothing.
-    fn slot_member(&mut self, found: &Handle, _owner: &Value) -> Traced<Option<Value>> {
-        self.assume.identity(found);
-        Ok(None)
+    /// The name a native descriptor has.
+    fn descriptor_name(&mut self, found: &Handle) -> Name {
+        let object = self.assume.opaque(found);
+        let name = inspect::native_attribute(&object, "__name__", self.vm).and_then(|n| inspect::constant(&n, self.vm));
+        match name {
+            Some(Const::Str(s)) => self.name(&s),
+            _ => self.name(""),
+        }
     }
 
     /// Attributes of functions, methods and natives that are known without running code.

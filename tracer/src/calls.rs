@@ -12,6 +12,7 @@ use std::rc::Rc;
 use taipan_frontend::{
     code::CodeInfo,
     inspect::{self, BuiltinType, Const},
+    torch::torch_type,
 };
 use taipan_guards::Handle;
 
@@ -168,6 +169,9 @@ impl Recorder<'_> {
 
     /// An object with `__call__`.
     fn call_object(&mut self, callable: &Value, mut args: Vec<Value>, keywords: Vec<Keyword>, then: Then) -> Traced<Done> {
+        if self.is_plain_function(callable) {
+            return stop(&stop::DISABLED, "a function wrapped by disable()");
+        }
         if let Some(wrapped) = self.compiled_target(callable)? {
             // Inside a region the target is traced like any function.
             return self.call_then(&wrapped, args, keywords, then);
@@ -208,6 +212,9 @@ impl Recorder<'_> {
         let address = self.assume.identity(class);
         if let Some(native) = Native::of_class(address, self.vm) {
             return self.call_native(native, args, keywords, then);
+        }
+        if torch_type::makes_constant(&self.assume.opaque(class), self.vm) {
+            return self.call_constant_class(class, &args, &keywords);
         }
         let metaclass = self.assume.class(class);
         let type_class = self.known_class(BuiltinType::Type);

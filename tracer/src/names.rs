@@ -237,12 +237,37 @@ impl Recorder<'_> {
 
     pub(crate) fn import_name(&mut self, index: usize) -> Traced<Flow> {
         let name = self.code_name(index)?;
-        stop(&stop::IMPORT, name.as_str())
+        let from_list = self.pop()?;
+        let level = self.pop()?;
+        if self.integer(&level)? != Some(0) {
+            return stop(&stop::IMPORT, name.as_str());
+        }
+        // A module that is loaded already is only looked up; loading one runs its code.
+        let Some(modules) = inspect::loaded_modules(self.vm) else { return stop(&stop::IMPORT, name.as_str()) };
+        let modules = self.known(modules);
+        let modules = self.dict_id(&modules)?;
+        let whole = match self.dict_get_name(modules, name)? {
+            Some(module) if !self.is_none(&module)? => module,
+            _ => return stop(&stop::IMPORT, name.as_str()),
+        };
+        let (top, dotted) = name.as_str().split_once('.').map_or((name.as_str(), false), |(top, _)| (top, true));
+        if !dotted || !self.is_none(&from_list)? {
+            return self.push(whole);
+        }
+        let top = self.name(top);
+        match self.dict_get_name(modules, top)? {
+            Some(package) => self.push(package),
+            None => stop(&stop::IMPORT, name.as_str()),
+        }
     }
 
     pub(crate) fn import_from(&mut self, index: usize) -> Traced<Flow> {
         let name = self.code_name(index)?;
-        stop(&stop::IMPORT, name.as_str())
+        let module = self.peek(0)?;
+        match self.get_attribute(&module, name)? {
+            crate::step::Done::Value(value) => self.push(value),
+            crate::step::Done::Entered => stop(&stop::IMPORT, name.as_str()),
+        }
     }
 
     /// Whether a value is the constant `c`.

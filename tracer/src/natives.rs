@@ -64,7 +64,14 @@ impl Native {
                 if torch_type::is_tensor(&owner, vm) {
                     return Some(if method { Native::TensorMethod(name) } else { Native::TensorAttribute(name) });
                 }
-                let owner = if torch_type::is_watched_dict(&owner, vm) { BuiltinType::Dict } else { BuiltinType::of_type(&owner, vm) };
+                let owner = if torch_type::is_watched_dict(&owner, vm) {
+                    BuiltinType::Dict
+                } else if torch_type::is_module_class(&owner, vm) {
+                    // The native base of modules looks up and writes as `object` does.
+                    BuiltinType::Object
+                } else {
+                    BuiltinType::of_type(&owner, vm)
+                };
                 if owner == BuiltinType::Other {
                     return None;
                 }
@@ -597,6 +604,8 @@ impl Recorder<'_> {
                 }
                 _ => stop(&stop::CALL, "reversed"),
             },
+            (BuiltinType::Map, [_, _, ..]) => self.call_polyfill("map", args, then),
+            (BuiltinType::Filter, [_, _]) => self.call_polyfill("filter", args, then),
             (BuiltinType::Object, []) => {
                 let class = self.known_class(BuiltinType::Object);
                 value(self.make(Kind::Instance { class }))
@@ -605,6 +614,17 @@ impl Recorder<'_> {
             _ => {
                 stop(&stop::CALL, inspect::class_name(&class.object(self.vm).unwrap_or_else(|| inspect::make_const(&Const::None, self.vm))))
             }
+        }
+    }
+
+    /// Calls the Python body that stands for a native function which calls back.
+    pub(crate) fn call_polyfill(&mut self, name: &str, args: Vec<Value>, then: Then) -> Traced<Done> {
+        match inspect::module_attribute("_taipan_polyfills", self.name(name), self.vm) {
+            Some(function) => {
+                let function = self.known(function);
+                self.call_then(&function, args, vec![], then)
+            }
+            None => stop(&stop::CALL, name),
         }
     }
 
@@ -968,6 +988,7 @@ impl Recorder<'_> {
                 }
             }
             "operator" | "_operator" => self.call_operator(name, &args),
+            "_functools" if name.as_str() == "reduce" => self.call_polyfill("reduce", args, Then::Push),
             "torch._C" | "torch._C._compiler" | "torch._C._nn" => self.call_torch_function(name, args, keywords),
             "time" | "sys" | "random" | "_random" | "posix" | "io" | "_io" => stop(&stop::VISIBLE_EFFECT, format!("{module}.{name}")),
             _ => stop(&stop::CALL, format!("{module}.{name}")),

@@ -501,9 +501,12 @@ impl<'vm> Recorder<'vm> {
         if let Some(e) = failed {
             return Err(e);
         }
-        let (facts, same) = self.results_of(op, &vals)?;
-        if let Some(ids) = all_same(&same, &vals, args) {
-            return Ok(ids.into_iter().map(Value::Object).collect());
+        let Results { facts, same, written } = self.results_of(op, &vals)?;
+        let unchanged = all_same(&same, &vals, args);
+        if let Some(ids) = &unchanged
+            && written.is_empty()
+        {
+            return Ok(ids.iter().copied().map(Value::Object).collect());
         }
         let mut tracked = false;
         for arg in args {
@@ -526,7 +529,20 @@ impl<'vm> Recorder<'vm> {
             self.graph.push(op, vals, facts, line);
             return Ok(SmallVec::from_elem(Value::Object(*target), 1));
         }
+        if self.ambient.grad_enabled() {
+            for value in &written {
+                if let Some(id) = object_of(*value, &vals, args)
+                    && let Kind::Tensor(t) = self.kind(id)
+                    && (t.requires_grad || tracked)
+                {
+                    return stop(&stop::GRADIENT, format!("{} writes into a tensor that requires grad", op.name()));
+                }
+            }
+        }
         let results = self.graph.push(op, vals, facts.iter().cloned(), line);
+        if let Some(ids) = unchanged {
+            return Ok(ids.into_iter().map(Value::Object).collect());
+        }
         let make = |(value, facts): (&Val, Facts), recorder: &mut Self| {
             let requires_grad = tracked && facts.dtype.is_float();
             recorder.make(Kind::Tensor(TensorValue { value: Some(*value), facts: Rc::new(facts), requires_grad, is_leaf: !requires_grad }))
@@ -535,7 +551,7 @@ impl<'vm> Recorder<'vm> {
     }
 
     /// Facts of an op's results, and for a composite which results are arguments unchanged.
-    fn results_of(&mut self, op: OpRef, args: &[Arg<Val>]) -> Traced<(Vec<Facts>, Vec<Option<Val>>)> {
+    fn results_of(&mut self, op: OpRef, args: &[Arg<Val>]) -> Traced<Results> {
         let mut dims = NumberDims;
         let default_float = self.ambient.default_dtype();
         let facts: Vec<Arg<&Facts>> = args.iter().map(|a| a.map(|v| self.graph.facts(*v))).collect();
@@ -560,15 +576,19 @@ impl<'vm> Recorder<'vm> {
                     })
                     .collect();
                 rule(&mut emitter, &inner).map(|results| {
-                    let same = results.iter().map(|r| origin.iter().find(|(i, _)| i == r).map(|(_, outer)| *outer)).collect();
-                    (results.iter().map(|v| emitter.facts(*v).clone()).collect(), same)
+                    let outer = |value: &Val| origin.iter().find(|(i, _)| i == value).map(|(_, outer)| *outer);
+                    Results {
+                        facts: results.iter().map(|v| emitter.facts(*v).clone()).collect(),
+                        same: results.iter().map(outer).collect(),
+                        written: emitter.written().iter().filter_map(outer).collect(),
+                    }
                 })
             }
             _ => {
                 let mut cx = RuleContext { dims: &mut dims, default_float };
                 taipan_ir::emit::facts_of(self.registry, &mut cx, op, &facts).map(|f| {
                     let none = vec![None; f.len()];
-                    (f.into_vec(), none)
+                    Results { facts: f.into_vec(), same: none, written: vec![] }
                 })
             }
         };
@@ -617,11 +637,22 @@ impl<'vm> Recorder<'vm> {
     }
 }
 
-/// The objects of the results where every result is an argument unchanged.
-fn all_same(same: &[Option<Val>], vals: &[Arg<Val>], args: &[Arg<ObjId>]) -> Option<Vec<ObjId>> {
-    if same.is_empty() {
-        return None;
-    }
+/// What an op gives.
+struct Results {
+    /// Facts of the results.
+    facts: Vec<Facts>,
+    /// For each result the argument it is, unchanged.
+    same: Vec<Option<Val>>,
+    /// Arguments that a composite writes into.
+    written: Vec<Val>,
+}
+
+/// The object behind an argument's value.
+fn object_of(value: Val, vals: &[Arg<Val>], args: &[Arg<ObjId>]) -> Option<ObjId> {
+    pairs(vals, args).into_iter().find(|(v, _)| *v == value).map(|(_, id)| id)
+}
+
+fn pairs(vals: &[Arg<Val>], args: &[Arg<ObjId>]) -> Vec<(Val, ObjId)> {
     let mut pairs = vec![];
     for (vals, ids) in vals.iter().zip(args) {
         let (mut left, mut right) = (vec![], vec![]);
@@ -629,6 +660,15 @@ fn all_same(same: &[Option<Val>], vals: &[Arg<Val>], args: &[Arg<ObjId>]) -> Opt
         ids.for_each(|i| right.push(*i));
         pairs.extend(left.into_iter().zip(right));
     }
+    pairs
+}
+
+/// The objects of the results where every result is an argument unchanged.
+fn all_same(same: &[Option<Val>], vals: &[Arg<Val>], args: &[Arg<ObjId>]) -> Option<Vec<ObjId>> {
+    if same.is_empty() {
+        return None;
+    }
+    let pairs = pairs(vals, args);
     same.iter().map(|s| s.and_then(|v| pairs.iter().find(|(val, _)| *val == v).map(|(_, id)| *id))).collect()
 }
 

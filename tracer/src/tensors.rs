@@ -659,6 +659,42 @@ impl Recorder<'_> {
         }
     }
 
+    /// Whether an object is a function wrapped by `disable()`.
+    pub(crate) fn is_plain_function(&mut self, value: &Value) -> bool {
+        self.handle(value).is_some_and(|h| torch_type::is_plain_function(&self.assume.opaque(&h)))
+    }
+
+    /// `torch.device(...)`, `torch.finfo(...)` and their like: immutable objects of constants, made by the VM itself.
+    pub(crate) fn call_constant_class(&mut self, class: &Handle, args: &[Value], keywords: &[Keyword]) -> Traced<Done> {
+        let mut objects = vec![];
+        for arg in args {
+            let arg = self.resolve(arg)?;
+            objects.push(match (&arg, self.handle(&arg)) {
+                (Value::Const(c), _) => inspect::make_const(c, self.vm),
+                (_, Some(handle)) if self.is_torch_constant(&arg)? => self.assume.opaque(&handle),
+                _ => return stop(&stop::CALL, self.describe_handle(class)),
+            });
+        }
+        if !keywords.is_empty() {
+            return stop(&stop::CALL, self.describe_handle(class));
+        }
+        let callee = self.assume.opaque(class);
+        match inspect::call_native(&callee, objects, self.vm) {
+            Some(object) => Ok(Done::Value(self.known(object))),
+            None => stop(&stop::RAISES, self.describe_handle(class)),
+        }
+    }
+
+    /// An attribute of one of torch's immutable constants: `device.type`, `finfo.eps`.
+    pub(crate) fn constant_attribute(&mut self, owner: &Value, name: Name) -> Traced<Option<Value>> {
+        let Some(handle) = self.handle(owner) else { return Ok(None) };
+        if !torch_type::is_constant(&self.assume.opaque(&handle)) {
+            return Ok(None);
+        }
+        self.assume.identity(&handle);
+        Ok(self.assume.native(&handle, name.as_str()).map(|h| self.wrap(h)))
+    }
+
     /// The function behind a compiled function, which is traced in its place.
     pub(crate) fn compiled_target(&mut self, value: &Value) -> Traced<Option<Value>> {
         let Some(handle) = self.handle(value) else { return Ok(None) };

@@ -19,6 +19,11 @@ pub type CallResult<T = Object> = PyResult<T>;
 /// A raised exception.
 pub type Raised = PyBaseExceptionRef;
 
+/// Imports a module.
+pub fn import(name: &str, vm: &Vm) -> CallResult {
+    vm.import(&vm.ctx.new_utf8_str(name), 0)
+}
+
 /// Calls an object.
 pub fn call(callee: &Object, args: Args, vm: &Vm) -> CallResult {
     callee.call(args, vm)

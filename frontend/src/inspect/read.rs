@@ -361,9 +361,14 @@ pub fn builtin_exception(name: &str, vm: &Vm) -> Option<Object> {
     class.downcast_ref::<PyType>().is_some_and(|c| c.fast_issubclass(vm.ctx.exceptions.base_exception_type)).then_some(class)
 }
 
+/// `sys.modules`.
+pub fn loaded_modules(vm: &Vm) -> Option<Object> {
+    vm.sys_module.get_attr(vm.ctx.intern_str("modules"), vm).ok()
+}
+
 /// An attribute of a module that is loaded; nothing is imported.
 pub fn module_attribute(module: &str, name: Name, vm: &Vm) -> Option<Object> {
-    let modules: Object = vm.sys_module.get_attr(vm.ctx.intern_str("modules"), vm).ok()?;
+    let modules = loaded_modules(vm)?;
     let module = dict_get(&modules, vm.ctx.intern_str(module), vm)?;
     dict_get(&instance_dict(&module)?, name, vm)
 }

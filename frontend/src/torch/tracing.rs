@@ -281,6 +281,28 @@ pub mod torch_type {
         }
     }
 
+    /// Whether an object is immutable and torch's own: a dtype, device, layout, memory format, `finfo` or `iinfo`.
+    pub fn is_constant(object: &Object) -> bool {
+        object.downcast_ref::<PyDType>().is_some()
+            || object.downcast_ref::<PyDevice>().is_some()
+            || object.downcast_ref::<PyLayout>().is_some()
+            || object.downcast_ref::<super::super::PyMemoryFormat>().is_some()
+            || object.downcast_ref::<super::super::constants::PyFloatInfo>().is_some()
+            || object.downcast_ref::<super::super::constants::PyIntInfo>().is_some()
+    }
+
+    /// Whether calling a class makes such an object.
+    pub fn makes_constant(class: &Object, _vm: &Vm) -> bool {
+        class.is(PyDevice::static_type())
+            || class.is(super::super::constants::PyFloatInfo::static_type())
+            || class.is(super::super::constants::PyIntInfo::static_type())
+    }
+
+    /// Whether an object is a function wrapped by `disable()`.
+    pub fn is_plain_function(object: &Object) -> bool {
+        object.downcast_ref::<crate::torch::PlainFunction>().is_some()
+    }
+
     /// Whether an object is a compiled function.
     pub fn is_compiled_function(object: &Object) -> bool {
         object.downcast_ref::<crate::torch::CompiledFunction>().is_some()

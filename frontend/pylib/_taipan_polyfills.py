@@ -1,0 +1,23 @@
+"""Python bodies that stand for native functions which call back, where they are traced."""
+
+
+def map(function, *iterables):
+    for arguments in zip(*iterables):
+        yield function(*arguments)
+
+
+def filter(function, iterable):
+    for item in iterable:
+        if (item if function is None else function(item)):
+            yield item
+
+
+def reduce(function, iterable, *initial):
+    iterator = iter(iterable)
+    if initial:
+        result = initial[0]
+    else:
+        result = next(iterator)
+    for item in iterator:
+        result = function(result, item)
+    return result
