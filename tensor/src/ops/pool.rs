@@ -13,7 +13,7 @@ use taipan_ir::{
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
 
-const NN: Forms = Forms::NN;
+const FORMS: Forms = Forms::FUNCTION.or(Forms::NN);
 
 macro_rules! pools {
     ($($n:literal $ints:literal $max:literal $avg:literal $shrink:literal $grow:literal;)*) => {
@@ -21,7 +21,7 @@ macro_rules! pools {
             samples(
                 composite(
                     concat!("max_pool", $n, "d.nn(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, ", $ints, " dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor"),
-                    NN,
+                    FORMS,
                     |e, a| {
                         if args::flag(a, 6) {
                             return Err(OpError::not_implemented(concat!("max_pool", $n, "d(return_indices=True)")));
@@ -35,7 +35,7 @@ macro_rules! pools {
             samples(
                 composite(
                     concat!("max_pool", $n, "d_with_indices(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, ", $ints, " dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
-                    NN,
+                    FORMS,
                     |e, a| pooled(e, a, $n, "_max_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone()]),
                 ),
                 &[],
@@ -43,7 +43,7 @@ macro_rules! pools {
             samples(
                 composite(
                     concat!("avg_pool", $n, "d.nn(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
-                    NN,
+                    FORMS,
                     |e, a| pooled(e, a, $n, "_avg_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone(), a[6].clone()]),
                 ),
                 &[$avg],
@@ -51,15 +51,15 @@ macro_rules! pools {
             samples(
                 composite(
                     concat!("adaptive_avg_pool", $n, "d.nn(Tensor input, ", $ints, " output_size) -> Tensor"),
-                    NN,
+                    FORMS,
                     |e, a| pooled(e, a, $n, "_adaptive_avg_pool", &a[1..2]),
                 ),
                 &[$shrink],
             ),
             samples(
                 composite(
-                    concat!("adaptive_max_pool", $n, "d.nn(Tensor input, ", $ints, " output_size, bool return_indices=False) -> Tensor"),
-                    NN,
+                    concat!("adaptive_max_pool", $n, "d(Tensor self, ", $ints, " output_size) -> (Tensor, Tensor)"),
+                    FORMS,
                     |e, a| pooled(e, a, $n, "_adaptive_max_pool", &a[1..2]),
                 ),
                 &[$grow],
