@@ -334,7 +334,15 @@ impl Recorder<'_> {
         };
         self.assume.identity(after);
         match self.assume.super_attribute(&class, after, name) {
-            Some(found) => self.bind_descriptor(&found, owner, &class),
+            Some(found) => match (self.assume.builtin_type(&found), owner) {
+                // Named after its descriptor: a lookup on the receiver would find the override that calls `super()`.
+                (BuiltinType::MethodDescriptor | BuiltinType::WrapperDescriptor, Some(owner)) => {
+                    self.assume.identity(&found);
+                    let function = self.wrap(found);
+                    Ok(Found::Value(self.make(Kind::Method { function, receiver: owner.clone() })))
+                }
+                _ => self.bind_descriptor(&found, owner, &class),
+            },
             None => Ok(Found::Nothing),
         }
     }
