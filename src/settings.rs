@@ -137,6 +137,8 @@ settings! {
     verbose: bool = false;
     /// Whether every verifier runs: graphs after each pass, their text read back, bridges, versions.
     verify: bool = false;
+    /// Whether versions are held when their function is gone, so that a report shows them.
+    keep_versions: bool = false;
     /// For tests: every trace breaks after each instruction that can be resumed.
     stumble: bool = false;
     /// For tests: the trace gives up before this instruction, counted from 0 in each trace.

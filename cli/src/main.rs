@@ -128,7 +128,7 @@ impl Script {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let seen = Arc::clone(&events);
         let observer = move |event: &Event| seen.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
-        let engine = match self.engine().observer(observer).build() {
+        let engine = match self.engine().observer(observer).setting("keep_versions", "true").build() {
             Ok(engine) => engine,
             Err(error) => return complain(&error),
         };

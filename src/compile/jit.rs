@@ -39,6 +39,8 @@ pub struct Jit {
     pub(super) observer: Observer,
     names: RefCell<Names>,
     owners: RefCell<Vec<Weak<Owner>>>,
+    /// Owners that outlive their function, by the setting `keep_versions`.
+    kept: RefCell<Vec<Rc<Owner>>>,
     /// Owners of the regions that are running, innermost last.
     running: RefCell<Vec<Rc<Owner>>>,
 }
@@ -46,7 +48,14 @@ pub struct Jit {
 impl Jit {
     /// Makes a compiler and puts it into the VM of this thread.
     pub fn install(settings: Rc<RefCell<SettingStore>>, observer: Observer, vm: &Vm) -> CallResult<Rc<Jit>> {
-        let jit = Rc::new(Jit { settings, observer, names: RefCell::default(), owners: RefCell::default(), running: RefCell::default() });
+        let jit = Rc::new(Jit {
+            settings,
+            observer,
+            names: RefCell::default(),
+            owners: RefCell::default(),
+            kept: RefCell::default(),
+            running: RefCell::default(),
+        });
         inspect::import("_taipan_polyfills", vm)?;
         hook::install(jit.clone(), vm)?;
         install_compiler(jit.clone());
@@ -65,6 +74,7 @@ impl Jit {
     pub fn forget(&self) {
         let owners: Vec<Rc<Owner>> = self.owners.borrow().iter().filter_map(Weak::upgrade).collect();
         owners.iter().for_each(|o| o.clear());
+        self.kept.borrow_mut().clear();
         *self.names.borrow_mut() = Names::default();
     }
 
@@ -87,6 +97,9 @@ impl Jit {
             let mut owners = self.owners.borrow_mut();
             owners.retain(|o| o.strong_count() > 0);
             owners.push(Rc::downgrade(&owner));
+            if self.settings.borrow().current().keep_versions {
+                self.kept.borrow_mut().push(owner.clone());
+            }
         }
         Some(owner)
     }
