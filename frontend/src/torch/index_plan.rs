@@ -82,14 +82,14 @@ pub fn plan<T: Clone>(items: &[Item<T>], sizes: &[Dim]) -> Result<Vec<Step<T>>, 
     }
     let mut plan = Plan { steps: Vec::new(), indices: Vec::new(), dim: 0, masked: 0, sizes: sizes.to_vec() };
     let mut seen_ellipsis = false;
-    for item in items {
+    for (place, item) in items.iter().enumerate() {
         if matches!(item, Item::Ellipsis) {
             // Only the first one stands for dims: it takes all that is left over.
             plan.dim += if seen_ellipsis { 0 } else { sizes.len() - consumed };
             seen_ellipsis = true;
             continue;
         }
-        plan.add(item)?;
+        plan.add(place, item)?;
     }
     if !plan.indices.is_empty() {
         plan.steps.push(Step::Index(plan.indices));
@@ -109,11 +109,11 @@ struct Plan<T> {
 }
 
 impl<T: Clone> Plan<T> {
-    fn add(&mut self, item: &Item<T>) -> Result<(), OpError> {
+    fn add(&mut self, place: usize, item: &Item<T>) -> Result<(), OpError> {
         let dim = self.dim;
         match item {
             Item::Int(index) => {
-                self.check_bounds(*index)?;
+                self.check_bounds(place, *index)?;
                 self.sizes.remove(dim);
                 self.steps.push(Step::Select { dim, index: *index });
             }
@@ -162,13 +162,14 @@ impl<T: Clone> Plan<T> {
         self.masked += dims - 1;
     }
 
-    /// Symbolic sizes are left to the op's own rule, which records what it assumes.
-    fn check_bounds(&self, index: Dim) -> Result<(), OpError> {
+    /// Symbolic sizes are left to the op's own rule, which records what it assumes. The "dimension" of the text is the item's
+    /// place in the key, as in PyTorch.
+    fn check_bounds(&self, place: usize, index: Dim) -> Result<(), OpError> {
         let (Dim::Is(index), Some(Dim::Is(size))) = (index, self.sizes.get(self.dim)) else { return Ok(()) };
         if index >= -size && index < *size {
             return Ok(());
         }
-        Err(OpError::index(format!("index {index} is out of bounds for dimension {} with size {size}", self.dim)))
+        Err(OpError::index(format!("index {index} is out of bounds for dimension {place} with size {size}")))
     }
 }
 

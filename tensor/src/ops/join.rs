@@ -143,7 +143,7 @@ fn is_legacy_empty(f: &Facts) -> bool {
 fn cat_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let all = args::tensors(a, 0)?;
     if all.is_empty() {
-        return Err(OpError::runtime("torch.cat(): expected a non-empty list of Tensors"));
+        return Err(OpError::value("torch.cat(): expected a non-empty list of Tensors"));
     }
     let dtype = taipan_ir::promote::result_type(a, cx.default_float);
     if let Some(k) = all.iter().position(|f| f.rank() == 0) {
