@@ -6,11 +6,14 @@
 //! [`taipan_guards::Assumptions`] only.
 mod attributes;
 mod calls;
+mod classes;
+mod compare;
 mod containers;
 mod exceptions;
 pub mod frame;
 mod generators;
 mod iterate;
+mod methods;
 mod names;
 pub mod natives;
 pub mod operators;
@@ -19,6 +22,7 @@ pub mod recorder;
 pub mod step;
 pub mod stop;
 mod tensors;
+mod text;
 pub mod trace;
 pub mod value;
 
