@@ -67,7 +67,7 @@ const BINARY: [BinaryOperator; 13] = [
 const SUBSCRIPT: usize = 26;
 
 impl Recorder<'_> {
-    fn binary_op(&mut self, arg: usize) -> Traced<Flow> {
+    pub(crate) fn binary_op(&mut self, arg: usize) -> Traced<Flow> {
         let right = self.pop()?;
         let left = self.pop()?;
         let done = if arg == SUBSCRIPT {
@@ -83,7 +83,7 @@ impl Recorder<'_> {
     }
 
     /// A binary operator by its method's name, as the `operator` module and explicit calls have it.
-    fn binary_by_method(&mut self, method: &str, left: &Value, right: &Value) -> Traced<Done> {
+    pub(crate) fn binary_by_method(&mut self, method: &str, left: &Value, right: &Value) -> Traced<Done> {
         match BINARY.iter().find(|op| op.method == method) {
             Some(op) => self.binary(op.symbol, op.method, op.reflected, left, right),
             None => match COMPARE.iter().position(|c| c.1 == method) {
@@ -209,7 +209,7 @@ impl Recorder<'_> {
         Ok(present)
     }
 
-    fn ask_method(&mut self, attempt: Attempt, name: &str, receiver: &Value, argument: &Value) -> Traced<Done> {
+    pub(crate) fn ask_method(&mut self, attempt: Attempt, name: &str, receiver: &Value, argument: &Value) -> Traced<Done> {
         let class = self.class(receiver)?;
         let name = self.name(name);
         match self.assume.type_attribute(&class, name) {
