@@ -6,6 +6,7 @@
 pub mod context;
 pub mod element;
 pub mod evaluate;
+mod lane;
 pub mod layout;
 pub mod normal;
 pub mod ops;

@@ -5,9 +5,8 @@
 
 use crate::{
     context::{PARALLEL_FROM, Workers},
-    element::{float_to_i32, float_to_i64},
+    lane::{Lane, Truth, call, compare, rescue, select, zip1, zip3},
     layout::Sizes,
-    special,
 };
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16, slice::HalfFloatSliceExt};
@@ -15,7 +14,7 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use taipan_ir::{
     DType, OpError,
-    body::{Binary, Body, Compare, Function, Node, Scalar, Unary},
+    body::{Body, Node, Scalar},
 };
 
 /// Elements per step.
@@ -40,6 +39,28 @@ struct Step {
     b: usize,
     c: usize,
     out: usize,
+}
+
+/// Steps about to run over one block: the only code compiled for each instruction set. It must be inlined as a whole, so it is no
+/// closure, and the loops it calls are no methods of iterators.
+struct Steps<'a, 'm> {
+    steps: &'a [Step],
+    registers: &'a mut [Vec<u64>],
+    direct: &'a [Option<&'m [u8]>],
+    n: usize,
+}
+
+impl pulp::WithSimd for Steps<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> bool {
+        let mut ok = true;
+        for step in self.steps {
+            ok &= run_step(step, self.registers, self.direct, self.n);
+        }
+        ok
+    }
 }
 
 /// Memory of one input, seen along the result's order of elements.
@@ -146,12 +167,9 @@ impl Program {
         registers
     }
 
-    /// Runs all steps over `n` elements; false on an integer division by zero. The only place compiled for each instruction set.
+    /// Runs all steps over `n` elements; false on an integer division by zero.
     fn run_steps(&self, registers: &mut [Vec<u64>], direct: &[Option<&[u8]>], n: usize) -> bool {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.steps.iter().fold(true, |ok, step| run_step(step, registers, direct, n) && ok),
-        )
+        pulp::Arch::new().dispatch(Steps { steps: &self.steps, registers, direct, n })
     }
 
     /// Evaluates elements `first..` into `out`; false on an integer division by zero.
@@ -434,200 +452,6 @@ fn run_step(step: &Step, registers: &mut [Vec<u64>], direct: &[Option<&[u8]>], n
     };
     registers[step.out] = out;
     ok
-}
-
-#[inline(always)]
-fn zip1<A: Copy, R>(a: &[A], out: &mut [R], f: impl Fn(A) -> R) {
-    out.iter_mut().zip(a).for_each(|(o, a)| *o = f(*a));
-}
-
-#[inline(always)]
-fn zip2<A: Copy, R>(a: &[A], b: &[A], out: &mut [R], f: impl Fn(A, A) -> R) {
-    out.iter_mut().zip(a).zip(b).for_each(|((o, a), b)| *o = f(*a, *b));
-}
-
-#[inline(always)]
-fn zip3<A: Copy>(a: &[A], b: &[A], c: &[A], out: &mut [A], f: impl Fn(A, A, A) -> A) {
-    out.iter_mut().zip(a).zip(b).zip(c).for_each(|(((o, a), b), c)| *o = f(*a, *b, *c));
-}
-
-#[inline(always)]
-fn select<T: Copy>(condition: &[u8], yes: &[T], no: &[T], out: &mut [T]) {
-    out.iter_mut().zip(condition).zip(yes).zip(no).for_each(|(((o, c), y), n)| *o = if *c != 0 { *y } else { *n });
-}
-
-#[inline(always)]
-fn compare<T: Copy + PartialOrd>(op: Compare, a: &[T], b: &[T], out: &mut [u8]) {
-    match op {
-        Compare::Eq => zip2(a, b, out, |a, b| u8::from(a == b)),
-        Compare::Ne => zip2(a, b, out, |a, b| u8::from(a != b)),
-        Compare::Lt => zip2(a, b, out, |a, b| u8::from(a < b)),
-        Compare::Le => zip2(a, b, out, |a, b| u8::from(a <= b)),
-        Compare::Gt => zip2(a, b, out, |a, b| u8::from(a > b)),
-        Compare::Ge => zip2(a, b, out, |a, b| u8::from(a >= b)),
-    }
-}
-
-fn call<T: Copy>(function: Function, a: &[T], b: &[T], out: &mut [T], widen: fn(T) -> f64, round: fn(f64) -> T) {
-    zip2(a, b, out, |a, b| round(special::call(function, widen(a), widen(b))));
-}
-
-#[inline(always)]
-fn rescue<T: Copy>(function: Function, guard: &[u8], fast: &[T], x: &[T], out: &mut [T], widen: fn(T) -> f64, round: fn(f64) -> T) {
-    out.copy_from_slice(fast);
-    if guard.iter().all(|g| *g != 0) {
-        return;
-    }
-    for (i, o) in out.iter_mut().enumerate() {
-        if guard[i] == 0 {
-            *o = round(special::call(function, widen(x[i]), 0.0));
-        }
-    }
-}
-
-/// A register element.
-trait Lane: Pod {
-    fn unary(op: Unary, a: &[Self], out: &mut [Self]);
-    fn binary(op: Binary, a: &[Self], b: &[Self], out: &mut [Self]) -> bool;
-    /// The value as the widest type of its category.
-    fn wide(self) -> Wide;
-    fn from_lane<F: Lane>(x: F) -> Self;
-}
-
-/// A value between two casts.
-enum Wide {
-    Integer(i64),
-    Float(f64),
-}
-
-/// A `bool` in memory.
-#[derive(Clone, Copy, PartialEq, PartialOrd, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-struct Truth(u8);
-
-macro_rules! float_lane {
-    ($($t:ident)*) => {$(
-        impl Lane for $t {
-            #[inline(always)]
-            fn unary(op: Unary, a: &[$t], out: &mut [$t]) {
-                match op {
-                    Unary::Neg => zip1(a, out, |x| -x),
-                    Unary::Abs => zip1(a, out, |x| x.abs()),
-                    Unary::Sqrt => zip1(a, out, |x| x.sqrt()),
-                    Unary::Floor => zip1(a, out, |x| x.floor()),
-                    Unary::Ceil => zip1(a, out, |x| x.ceil()),
-                    Unary::Trunc => zip1(a, out, |x| x.trunc()),
-                    Unary::Round => zip1(a, out, |x| x.round_ties_even()),
-                    Unary::Not => zip1(a, out, |x| $t::from(u8::from(x == 0.0))),
-                }
-            }
-            #[inline(always)]
-            fn binary(op: Binary, a: &[$t], b: &[$t], out: &mut [$t]) -> bool {
-                match op {
-                    Binary::Add => zip2(a, b, out, |a, b| a + b),
-                    Binary::Sub => zip2(a, b, out, |a, b| a - b),
-                    Binary::Mul => zip2(a, b, out, |a, b| a * b),
-                    Binary::Div => zip2(a, b, out, |a, b| a / b),
-                    Binary::Rem => zip2(a, b, out, |a, b| a % b),
-                    Binary::Min => zip2(a, b, out, |a, b| if a < b || a.is_nan() { a } else { b }),
-                    Binary::Max => zip2(a, b, out, |a, b| if a > b || a.is_nan() { a } else { b }),
-                    // Bits of floats are never combined: the op's rule refuses them.
-                    Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {}
-                }
-                true
-            }
-            #[inline(always)]
-            fn wide(self) -> Wide { Wide::Float(f64::from(self)) }
-            #[inline(always)]
-            fn from_lane<F: Lane>(x: F) -> $t {
-                match x.wide() {
-                    Wide::Integer(i) => i as $t,
-                    Wide::Float(x) => x as $t,
-                }
-            }
-        }
-    )*};
-}
-float_lane! { f32 f64 }
-
-macro_rules! integer_lane {
-    ($($t:ident $from_float:ident;)*) => {$(
-        impl Lane for $t {
-            #[inline(always)]
-            fn unary(op: Unary, a: &[$t], out: &mut [$t]) {
-                match op {
-                    Unary::Neg => zip1(a, out, |x| x.wrapping_neg()),
-                    #[allow(unused_comparisons)]
-                    Unary::Abs => zip1(a, out, |x| if x < 0 { x.wrapping_neg() } else { x }),
-                    Unary::Not => zip1(a, out, |x| !x),
-                    Unary::Sqrt | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Round => out.copy_from_slice(a),
-                }
-            }
-            #[inline(always)]
-            fn binary(op: Binary, a: &[$t], b: &[$t], out: &mut [$t]) -> bool {
-                match op {
-                    Binary::Add => zip2(a, b, out, $t::wrapping_add),
-                    Binary::Sub => zip2(a, b, out, $t::wrapping_sub),
-                    Binary::Mul => zip2(a, b, out, $t::wrapping_mul),
-                    Binary::Div | Binary::Rem if b.contains(&0) => return false,
-                    Binary::Div => zip2(a, b, out, $t::wrapping_div),
-                    Binary::Rem => zip2(a, b, out, $t::wrapping_rem),
-                    Binary::Min => zip2(a, b, out, $t::min),
-                    Binary::Max => zip2(a, b, out, $t::max),
-                    Binary::And => zip2(a, b, out, |a, b| a & b),
-                    Binary::Or => zip2(a, b, out, |a, b| a | b),
-                    Binary::Xor => zip2(a, b, out, |a, b| a ^ b),
-                    Binary::Shl => zip2(a, b, out, |a, b| if (b as u64) < u64::from($t::BITS) { a << b } else { 0 }),
-                    Binary::Shr => zip2(a, b, out, |a, b| a >> (b as u64).min(u64::from($t::BITS) - 1)),
-                }
-                true
-            }
-            #[inline(always)]
-            fn wide(self) -> Wide { Wide::Integer(self as i64) }
-            #[inline(always)]
-            fn from_lane<F: Lane>(x: F) -> $t {
-                match x.wide() {
-                    Wide::Integer(i) => i as $t,
-                    Wide::Float(x) => $from_float(x) as $t,
-                }
-            }
-        }
-    )*};
-}
-integer_lane! { u8 float_to_i32; i8 float_to_i32; i16 float_to_i32; i32 float_to_i32; i64 float_to_i64; }
-
-impl Lane for Truth {
-    #[inline(always)]
-    fn unary(op: Unary, a: &[Truth], out: &mut [Truth]) {
-        match op {
-            Unary::Not => zip1(a, out, |x| Truth(x.0 ^ 1)),
-            _ => out.copy_from_slice(a),
-        }
-    }
-    #[inline(always)]
-    fn binary(op: Binary, a: &[Truth], b: &[Truth], out: &mut [Truth]) -> bool {
-        match op {
-            Binary::Add | Binary::Or | Binary::Max => zip2(a, b, out, |a, b| Truth(a.0 | b.0)),
-            Binary::Mul | Binary::And | Binary::Min => zip2(a, b, out, |a, b| Truth(a.0 & b.0)),
-            Binary::Sub | Binary::Xor => zip2(a, b, out, |a, b| Truth(a.0 ^ b.0)),
-            Binary::Div | Binary::Rem if b.contains(&Truth(0)) => return false,
-            Binary::Div => out.copy_from_slice(a),
-            Binary::Rem => out.fill(Truth(0)),
-            Binary::Shl | Binary::Shr => out.copy_from_slice(a),
-        }
-        true
-    }
-    #[inline(always)]
-    fn wide(self) -> Wide {
-        Wide::Integer(i64::from(self.0))
-    }
-    #[inline(always)]
-    fn from_lane<F: Lane>(x: F) -> Truth {
-        match x.wide() {
-            Wide::Integer(i) => Truth(u8::from(i != 0)),
-            Wide::Float(x) => Truth(u8::from(x != 0.0)),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -115,61 +115,99 @@ where
     if n == 0 || out.is_empty() {
         return out;
     }
+    let work = Reduction { data, n, inner, init, map: &map, step: &step };
     if inner == 1 && outer == 1 && n > PARALLEL_FROM {
         let mut partial = vec![init; n.div_ceil(CHUNK)];
-        workers.chunks(&mut partial, 4, n, |i, partial| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for (k, p) in partial.iter_mut().enumerate() {
-                        let start = (i * 4 + k) * CHUNK;
-                        *p = reduce_chunk(&data[start..(start + CHUNK).min(n)], init, &|x| map(x, 0), &step);
-                    }
-                },
-            );
-        });
-        out[0] = pairwise(&mut partial, step).unwrap_or(init);
-        return out;
+        workers.chunks(&mut partial, 4, n, |i, out| pulp::Arch::new().dispatch(Chunks { work, first: i * 4, out }));
+        out[0] = pairwise(&mut partial, &step).unwrap_or(init);
+    } else if inner == 1 {
+        workers.rows(&mut out, 1, n, |first, out| pulp::Arch::new().dispatch(Rows { work, first, out }));
+    } else {
+        workers.rows(&mut out, inner, n * inner, |first, out| pulp::Arch::new().dispatch(Columns { work, first, out }));
     }
-    if inner == 1 {
-        workers.rows(&mut out, 1, n, |first, out| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for (k, o) in out.iter_mut().enumerate() {
-                        let row = first + k;
-                        *o = reduce_row(&data[row * n..(row + 1) * n], init, |x| map(x, row), &step);
-                    }
-                },
-            );
-        });
-        return out;
-    }
-    workers.rows(&mut out, inner, n * inner, |first, out| {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for (k, out) in out.chunks_mut(inner).enumerate() {
-                    let o = first + k;
-                    let data = &data[o * n * inner..(o + 1) * n * inner];
-                    for column in (0..inner).step_by(COLUMNS) {
-                        let width = COLUMNS.min(inner - column);
-                        reduce_columns(
-                            data,
-                            n,
-                            inner,
-                            column,
-                            init,
-                            &|x, c| map(x, o * inner + c),
-                            &step,
-                            &mut out[column..column + width],
-                        );
-                    }
-                }
-            },
-        );
-    });
     out
+}
+
+/// What all pieces of one reduction share.
+struct Reduction<'a, T, A, M, S> {
+    data: &'a [T],
+    n: usize,
+    inner: usize,
+    init: A,
+    map: &'a M,
+    step: &'a S,
+}
+
+impl<T, A: Copy, M, S> Clone for Reduction<'_, T, A, M, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, A: Copy, M, S> Copy for Reduction<'_, T, A, M, S> {}
+
+/// Chunks of one long row, one partial result each. These pieces are no closures, since they must be inlined into code compiled for the
+/// machine's widest vectors.
+struct Chunks<'a, 'o, T, A, M, S> {
+    work: Reduction<'a, T, A, M, S>,
+    first: usize,
+    out: &'o mut [A],
+}
+
+impl<T: Copy, A: Copy, M: Fn(T, usize) -> A, S: Fn(A, A) -> A> pulp::WithSimd for Chunks<'_, '_, T, A, M, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: pulp::Simd>(self, _: V) {
+        let Reduction { data, n, init, map, step, .. } = self.work;
+        for (k, o) in self.out.iter_mut().enumerate() {
+            let start = (self.first + k) * CHUNK;
+            *o = reduce_chunk(&data[start..(start + CHUNK).min(n)], init, &|x| map(x, 0), step);
+        }
+    }
+}
+
+/// Whole rows, one result each.
+struct Rows<'a, 'o, T, A, M, S> {
+    work: Reduction<'a, T, A, M, S>,
+    first: usize,
+    out: &'o mut [A],
+}
+
+impl<T: Copy, A: Copy, M: Fn(T, usize) -> A, S: Fn(A, A) -> A> pulp::WithSimd for Rows<'_, '_, T, A, M, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: pulp::Simd>(self, _: V) {
+        let Reduction { data, n, init, map, step, .. } = self.work;
+        for (k, o) in self.out.iter_mut().enumerate() {
+            let row = self.first + k;
+            *o = reduce_row(&data[row * n..(row + 1) * n], init, |x| map(x, row), step);
+        }
+    }
+}
+
+/// Rows of neighbouring columns, one result per column.
+struct Columns<'a, 'o, T, A, M, S> {
+    work: Reduction<'a, T, A, M, S>,
+    first: usize,
+    out: &'o mut [A],
+}
+
+impl<T: Copy, A: Copy, M: Fn(T, usize) -> A, S: Fn(A, A) -> A> pulp::WithSimd for Columns<'_, '_, T, A, M, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: pulp::Simd>(self, _: V) {
+        let Reduction { data, n, inner, init, map, step } = self.work;
+        for (k, out) in self.out.chunks_mut(inner).enumerate() {
+            let o = self.first + k;
+            let data = &data[o * n * inner..(o + 1) * n * inner];
+            for column in (0..inner).step_by(COLUMNS) {
+                let width = COLUMNS.min(inner - column);
+                reduce_columns(data, n, inner, column, init, &|x, c| map(x, o * inner + c), step, &mut out[column..column + width]);
+            }
+        }
+    }
 }
 
 /// As [`reduce_row`] for neighbouring columns at once, each in the same order as a row.

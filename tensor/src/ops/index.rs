@@ -1,8 +1,8 @@
-//! Reading and writing elements by index.
+//! Reading and writing elements by index: `x[i, :, mask]` and its relatives.
 
 use super::{
     args,
-    call::{call, cast, i, one, t},
+    call::{call, i, one, t},
     define::{composite, constant, kernel, mutate, samples},
     rules::{self, broadcast_pair, wrap_dim},
 };
@@ -10,12 +10,11 @@ use crate::{
     Context, KernelFn, Tensor,
     element::Arithmetic,
     layout::{self, Sizes, numel},
-    with_bits, with_comparable, with_plain, write,
+    with_bits, with_plain, write,
 };
-use bytemuck::Pod;
 use smallvec::smallvec;
 use taipan_ir::{
-    Arg, DType, Dim, Emitter, Facts, Number, Op, OpError, Rel, Shape, Val,
+    Arg, DType, Dim, Facts, Op, OpError, Rel, Shape,
     op::{FactsList, Family, Forms, Kernel, RuleContext},
 };
 
@@ -73,107 +72,6 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], 0, i64[2]%3", "f32[3,4], 1, i64[3]%4"],
     ),
     samples(
-        kernel(
-            "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-            BOTH,
-            Family::Gather,
-            gather_rule,
-            Kernel(&(gather as KernelFn)),
-        ),
-        &["f32[3,4], 1, i64[3,2]%4", "f32[3,4], 0, i64[2,4]%3"],
-    ),
-    samples(
-        composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", BOTH, |e, a| match a[2] {
-            Arg::Int(d) => call(e, "gather", &[a[0].clone(), Arg::Int(d), a[1].clone()]),
-            _ => {
-                let (x, index) = (one(e, "flatten.using_ints", &a[..1])?, one(e, "flatten.using_ints", &a[1..2])?);
-                call(e, "gather", &[t(x), i(0), t(index)])
-            }
-        }),
-        &["f32[3,4], i64[3,2]%4, 1"],
-    ),
-    samples(
-        kernel(
-            "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter as KernelFn)),
-        ),
-        &["f32[3,4], 1, i64[3,1]%4, f32[3,2]"],
-    ),
-    samples(
-        kernel(
-            "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter as KernelFn)),
-        ),
-        &["f32[3,4], 1, i64[3,1]%4, 7"],
-    ),
-    samples(
-        kernel(
-            "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter_reduced as KernelFn)),
-        ),
-        &["f32[3,4], 1, i64[3,2]%4, f32[3,2], reduce='add'"],
-    ),
-    samples(
-        kernel(
-            "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter_reduced as KernelFn)),
-        ),
-        &["f32[3,4], 1, i64[3,2]%4, f32[3,2], 'sum'", "f32[3,4], 1, i64[3,2]%4, f32[3,2], 'amax'"],
-    ),
-    samples(
-        kernel(
-            "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter_add as KernelFn)),
-        ),
-        &["f32[3,4], 1, i64[3,2]%4, f32[3,2]"],
-    ),
-    samples(
-        composite("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", ALL, |e, a| {
-            let mut source = *args::tensor(a, 3)?;
-            if !matches!(a[4], Arg::Number(Number::Int(1))) {
-                source = one(e, "mul.Tensor", &[t(source), a[4].clone()])?;
-            }
-            let index = index_along(e, a, source)?;
-            call(e, "scatter_add", &[a[0].clone(), a[1].clone(), t(index), t(source)])
-        }),
-        &["f32[3,4], 0, i64[2]%3, f32[2,4]"],
-    ),
-    samples(
-        composite("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", ALL, |e, a| {
-            let source = *args::tensor(a, 3)?;
-            let index = index_along(e, a, source)?;
-            call(e, "scatter.src", &[a[0].clone(), a[1].clone(), t(index), t(source)])
-        }),
-        &["f32[3,4], 0, i64[2]%3, f32[2,4]"],
-    ),
-    samples(
-        composite("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", ALL, |e, a| {
-            let f = e.facts(*args::tensor(a, 0)?).clone();
-            let d = wrap_dim(args::int(a, 1)?, f.rank())?;
-            let mut shape = f.dims.clone();
-            shape[d] = e.facts(*args::tensor(a, 2)?).dims.first().copied().unwrap_or(Dim::Is(1));
-            let ones = one(e, "new_zeros", &[a[0].clone(), Arg::Ints(shape)])?;
-            let index = index_along(e, a, ones)?;
-            call(e, "scatter.value", &[a[0].clone(), a[1].clone(), t(index), a[3].clone()])
-        }),
-        &["f32[3,4], 0, i64[2]%3, 7"],
-    ),
-    samples(
         composite("take(Tensor self, Tensor index) -> Tensor", BOTH, |e, a| {
             let flat = one(e, "flatten.using_ints", &a[..1])?;
             call(e, "index.Tensor", &[t(flat), Arg::OptionalTensors(vec![Some(*args::tensor(a, 1)?)])])
@@ -217,42 +115,6 @@ pub static OPS: &[Op] = &[
             call(e, "where.self", &[t(mask), t(source), t(x)])
         }),
         &["f32[2,3], bool[2,3], f32[6]"],
-    ),
-    samples(
-        constant(kernel(
-            "one_hot(Tensor self, int num_classes=-1) -> Tensor",
-            Forms::NN,
-            Family::Scatter,
-            one_hot_rule,
-            Kernel(&(one_hot as KernelFn)),
-        )),
-        &["i64[4]%3, 5", "i64[2,2]%3, 3"],
-    ),
-    samples(
-        constant(kernel(
-            "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-            Forms::FUNCTION,
-            Family::Other,
-            |cx, a| {
-                let f = *args::tensor(a, 0)?;
-                rules::fresh(cx, f, if args::flag(a, 2) { DType::I32 } else { DType::I64 }, f.dims.clone())
-            },
-            Kernel(&(bucketize as KernelFn)),
-        )),
-        &["f32[5], f64[1]"],
-    ),
-    samples(
-        constant(kernel(
-            "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False) -> Tensor",
-            Forms::FUNCTION,
-            Family::Other,
-            |cx, a| {
-                let f = *args::tensor(a, 1)?;
-                rules::fresh(cx, f, if args::flag(a, 2) { DType::I32 } else { DType::I64 }, f.dims.clone())
-            },
-            Kernel(&(searchsorted as KernelFn)),
-        )),
-        &["f32[1], f32[5]"],
     ),
 ];
 
@@ -323,7 +185,8 @@ struct Reach {
     sizes: Sizes,
 }
 
-fn offsets(sizes: &[i64], strides: &[i64]) -> Vec<i64> {
+/// The offsets of all elements of a layout, in row-major order.
+pub fn offsets(sizes: &[i64], strides: &[i64]) -> Vec<i64> {
     let mut out = Vec::with_capacity(numel(sizes));
     layout::for_each_row(sizes, [strides], [0], |[start], [step], length| out.extend((0..length as i64).map(|k| start + k * step)));
     out
@@ -562,162 +425,6 @@ fn index_select(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<
     Ok(vec![take_rows(x, d, &rows)?])
 }
 
-fn gather_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let (x, index) = (*args::tensor(a, 0)?, *args::tensor(a, 2)?);
-    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
-    check_alongside(cx, x, index, d, "gather")?;
-    rules::fresh(cx, x, x.dtype, index.dims.clone())
-}
-
-fn check_alongside(cx: &mut RuleContext<'_>, x: &Facts, index: &Facts, d: usize, name: &str) -> Result<(), OpError> {
-    if !matches!(index.dtype, DType::I64 | DType::I32) {
-        return Err(OpError::runtime(format!("{name}(): Expected dtype int32/int64 for index")));
-    }
-    if index.rank().max(1) != x.rank().max(1) {
-        return Err(OpError::runtime("Index tensor must have the same number of dimensions as input tensor"));
-    }
-    for k in (0..index.rank().min(x.rank())).filter(|k| *k != d) {
-        if !cx.dims.decide(Rel::Le, index.dims[k], x.dims[k])? {
-            return Err(OpError::runtime(format!(
-                "Size does not match at dimension {k} expected index {} to be no larger than self {} apart from dimension {d}",
-                rules::shown(&index.dims),
-                rules::shown(&x.dims)
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Calls `at(index element, offset in x without dim d, number of the index element)` over all of `index`.
-fn alongside(x: &Tensor, index: &Tensor, d: usize, mut at: impl FnMut(i64, i64, usize) -> Result<(), OpError>) -> Result<(), OpError> {
-    let elements = index.elements::<i64>()?;
-    let mut strides: Sizes = x.strides().into();
-    if let Some(s) = strides.get_mut(d) {
-        *s = 0;
-    }
-    let places = if index.rank() == x.rank() { offsets(index.sizes(), &strides) } else { vec![0; elements.len()] };
-    let n = x.sizes().get(d).copied().unwrap_or(1);
-    for (k, (i, place)) in elements.iter().zip(places).enumerate() {
-        if *i < 0 || *i >= n {
-            return Err(OpError::runtime(format!("index {i} is out of bounds for dimension {d} with size {n}")));
-        }
-        at(*i, place, k)?;
-    }
-    Ok(())
-}
-
-fn gather(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let x = args::tensor(a, 0)?;
-    let index = write::cast(cx, args::tensor(a, 2)?, DType::I64)?;
-    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
-    let stride = x.strides().get(d).copied().unwrap_or(0);
-    with_bits!(x.dtype(), T => {
-        let memory = x.read::<T>()?;
-        Tensor::try_build(x.dtype(), index.sizes(), |out: &mut [T]| {
-            alongside(x, &index, d, |i, place, k| {
-                out[k] = memory[(x.offset() + place + i * stride) as usize];
-                Ok(())
-            })
-        })
-        .map(|t| vec![t])
-    })
-}
-
-fn scatter_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let (x, index) = (*args::tensor(a, 0)?, *args::tensor(a, 2)?);
-    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
-    check_alongside(cx, x, index, d, "scatter")?;
-    if let Arg::Tensor(source) = a[3]
-        && source.dtype != x.dtype
-    {
-        return Err(OpError::runtime("scatter(): Expected self.dtype to be equal to src.dtype"));
-    }
-    rules::like_first(cx, a)
-}
-
-/// `combine(old, new)` at each place of `index`, in a copy of `x`; `values` has the dtype of `x`.
-fn scattered<T: Pod>(x: &Tensor, index: &Tensor, d: usize, values: &Tensor, combine: impl Fn(T, T) -> T) -> Result<Tensor, OpError> {
-    let base = x.copied()?;
-    let stride = base.strides().get(d).copied().unwrap_or(0);
-    let values = values.elements::<T>()?;
-    let mut result = Ok(());
-    write::change_new(&base, |memory: &mut [T]| {
-        let layout = x.with_layout(x.dtype(), x.sizes(), &layout::row_major(x.sizes()), 0);
-        result = alongside(&layout, index, d, |i, place, k| {
-            let o = &mut memory[(place + i * stride) as usize];
-            *o = combine(*o, values[k]);
-            Ok(())
-        });
-    })?;
-    result.map(|()| base)
-}
-
-/// The index of a scatter, the dim it goes along, and one value per index.
-fn scatter_arguments(cx: &mut Context, a: &[Arg<Tensor>]) -> Result<(Tensor, usize, Tensor), OpError> {
-    let x = args::tensor(a, 0)?;
-    let index = write::cast(cx, args::tensor(a, 2)?, DType::I64)?;
-    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
-    let values = match &a[3] {
-        Arg::Tensor(source) => {
-            if source.rank() == index.rank() && source.sizes().iter().zip(index.sizes()).any(|(s, i)| i > s) {
-                return Err(OpError::runtime(format!(
-                    "Expected index {:?} to be no larger than self {:?} apart from dimension {d} and to be no larger size than src {:?}",
-                    index.sizes(),
-                    x.sizes(),
-                    source.sizes()
-                )));
-            }
-            source.with_layout(source.dtype(), index.sizes(), source.strides(), source.offset())
-        }
-        other => Tensor::full(x.dtype(), index.sizes(), args::number(std::slice::from_ref(other), 0).unwrap_or(Number::Int(0))),
-    };
-    Ok((index, d, values))
-}
-
-fn scatter(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let x = args::tensor(a, 0)?;
-    let (index, d, values) = scatter_arguments(cx, a)?;
-    Ok(vec![with_bits!(x.dtype(), T => scattered::<T>(x, &index, d, &values, |_, new| new)?)])
-}
-
-fn scatter_add(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    combined(cx, a, "sum")
-}
-
-fn scatter_reduced(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    if matches!(a.get(5), Some(Arg::Bool(false))) {
-        return Err(OpError::not_implemented("scatter_reduce(include_self=False)"));
-    }
-    combined(cx, a, args::text(a, 4))
-}
-
-fn combined(cx: &mut Context, a: &[Arg<Tensor>], how: &str) -> Result<Vec<Tensor>, OpError> {
-    let x = args::tensor(a, 0)?;
-    let (index, d, values) = scatter_arguments(cx, a)?;
-    let (wide, values) = (write::comparable(cx, x)?, write::comparable(cx, &values)?);
-    let out = with_comparable!(wide.dtype(), T => match how {
-        "add" | "sum" => scattered::<T>(&wide, &index, d, &values, |old, new| old.plus(new))?,
-        "multiply" | "prod" => scattered::<T>(&wide, &index, d, &values, |old, new| old.times(new))?,
-        "amax" => scattered::<T>(&wide, &index, d, &values, |old, new| if old > new || Arithmetic::is_nan(old) { old } else { new })?,
-        "amin" => scattered::<T>(&wide, &index, d, &values, |old, new| if old < new || Arithmetic::is_nan(old) { old } else { new })?,
-        other => return Err(OpError::runtime(format!("reduce argument must be either sum, prod, mean, amax or amin, got {other}"))),
-    });
-    Ok(vec![write::cast(cx, &out, x.dtype())?])
-}
-
-/// Argument 2, a vector of indices along dim argument 1, expanded to the shape of `like`.
-fn index_along(e: &mut dyn Emitter, a: &[Arg<Val>], like: Val) -> Result<Val, OpError> {
-    let f = e.facts(like).clone();
-    let d = wrap_dim(args::int(a, 1)?, f.rank())?;
-    let index = cast(e, *args::tensor(a, 2)?, DType::I64)?;
-    let mut own = vec![Dim::Is(1); f.rank()];
-    if let Some(size) = own.get_mut(d) {
-        *size = e.facts(index).dims.first().copied().unwrap_or(Dim::Is(1));
-    }
-    let view = one(e, "view", &[t(index), super::call::dims(own)])?;
-    one(e, "expand", &[t(view), Arg::Ints(f.dims)])
-}
-
 /// Row-major positions of the elements that are not zero.
 fn places(x: &Tensor) -> Result<Vec<i64>, OpError> {
     with_plain!(x.dtype(), T => {
@@ -741,62 +448,4 @@ fn nonzero(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor
     let coordinates: Vec<i64> = (0..x.rank()).flat_map(along).map(|(p, d)| p / strides[d] % x.sizes()[d]).collect();
     let table = Tensor::from_slice(&coordinates, &[x.rank() as i64, found.len() as i64])?;
     Ok(vec![table.permuted(&[1, 0])])
-}
-
-fn one_hot_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let x = *args::tensor(a, 0)?;
-    if x.dtype != DType::I64 {
-        return Err(OpError::runtime("one_hot is only applicable to index tensor of type LongTensor."));
-    }
-    let classes = args::dim(a, 1)?;
-    let mut dims = x.dims.clone();
-    dims.push(if classes == Dim::Is(-1) { cx.dims.fresh(1) } else { classes });
-    rules::fresh(cx, x, DType::I64, dims)
-}
-
-fn one_hot(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let x = args::tensor(a, 0)?;
-    let elements = x.elements::<i64>()?;
-    if elements.iter().any(|v| *v < 0) {
-        return Err(OpError::runtime("Class values must be non-negative."));
-    }
-    let classes = match args::int(a, 1)? {
-        -1 => elements.iter().max().map_or(0, |m| m + 1),
-        n => n,
-    };
-    if elements.iter().any(|v| *v >= classes) {
-        return Err(OpError::runtime("Class values must be smaller than num_classes."));
-    }
-    let mut sizes: Sizes = x.sizes().into();
-    sizes.push(classes);
-    Ok(vec![Tensor::build(DType::I64, &sizes, |out: &mut [i64]| {
-        out.chunks_mut(classes.max(1) as usize).zip(elements.iter()).for_each(|(row, v)| row[*v as usize] = 1);
-    })])
-}
-
-/// How many of `sorted` lie before `x`.
-fn rank_in(sorted: &[f64], x: f64, right: bool) -> usize {
-    sorted.partition_point(|s| if right { *s <= x } else { *s < x })
-}
-
-fn ranks(cx: &mut Context, sorted: &Tensor, x: &Tensor, facts: &Facts, right: bool) -> Result<Vec<Tensor>, OpError> {
-    let (sorted, values) = (write::cast(cx, sorted, DType::F64)?, write::cast(cx, x, DType::F64)?);
-    let (sorted_elements, elements) = (sorted.elements::<f64>()?, values.elements::<f64>()?);
-    let n = sorted.sizes().last().copied().unwrap_or(1) as usize;
-    let width = if sorted.rank() <= 1 { elements.len().max(1) } else { x.sizes().last().copied().unwrap_or(1).max(1) as usize };
-    let mut found: Vec<i64> = vec![];
-    for (row, values) in elements.chunks(width).enumerate() {
-        let boundaries = if sorted.rank() <= 1 { &sorted_elements[..] } else { &sorted_elements[row * n..(row + 1) * n] };
-        found.extend(values.iter().map(|v| rank_in(boundaries, *v, right) as i64));
-    }
-    let out = Tensor::from_slice(&found, x.sizes())?;
-    Ok(vec![write::cast(cx, &out, facts.dtype)?])
-}
-
-fn bucketize(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    ranks(cx, args::tensor(a, 1)?, args::tensor(a, 0)?, &facts[0], args::flag(a, 3))
-}
-
-fn searchsorted(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    ranks(cx, args::tensor(a, 0)?, args::tensor(a, 1)?, &facts[0], args::flag(a, 3))
 }

@@ -25,6 +25,8 @@ pub mod random;
 pub mod reduce;
 pub mod resize;
 pub mod scan;
+pub mod scatter;
+pub mod search;
 pub mod sort;
 pub mod unary;
 pub mod view;
@@ -46,6 +48,8 @@ pub static TABLES: &[&[Op]] = &[
     matmul::OPS,
     join::OPS,
     index::OPS,
+    scatter::OPS,
+    search::OPS,
     normalize::OPS,
     loss::OPS,
     attention::OPS,

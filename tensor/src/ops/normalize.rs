@@ -256,27 +256,40 @@ fn layer_norm_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsL
 }
 
 /// Each row less its mean (where `center`) over its spread, then scaled and shifted.
-fn normalize_rows<T: Real>(workers: &Workers, data: &mut [T], n: usize, eps: f64, center: bool, weight: Option<&[T]>, bias: Option<&[T]>) {
-    let (count, eps) = (T::from_f64(n as f64), T::from_f64(eps));
-    workers.rows(data, n, n, |_, rows| {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for row in rows.chunks_mut(n) {
-                    let mean = if center { reduce_row(row, T::zero(), |x| x, |p, q| p + q) / count } else { T::zero() };
-                    let squares = reduce_row(row, T::zero(), |x| (x - mean) * (x - mean), |p, q| p + q);
-                    let scale = T::one() / (squares / count + eps).root();
-                    row.iter_mut().for_each(|x| *x = (*x - mean) * scale);
-                    if let Some(weight) = weight {
-                        row.iter_mut().zip(weight).for_each(|(x, w)| *x = *x * *w);
-                    }
-                    if let Some(bias) = bias {
-                        row.iter_mut().zip(bias).for_each(|(x, b)| *x = *x + *b);
-                    }
+struct Normalize<'a, T> {
+    rows: &'a mut [T],
+    n: usize,
+    eps: f64,
+    center: bool,
+    weight: Option<&'a [T]>,
+    bias: Option<&'a [T]>,
+}
+
+impl<T: Real> pulp::WithSimd for Normalize<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let (count, eps) = (T::from_f64(self.n as f64), T::from_f64(self.eps));
+        for row in self.rows.chunks_mut(self.n) {
+            let mean = if self.center { reduce_row(row, T::zero(), |x| x, |p, q| p + q) / count } else { T::zero() };
+            let squares = reduce_row(row, T::zero(), |x| (x - mean) * (x - mean), |p, q| p + q);
+            let scale = T::one() / (squares / count + eps).root();
+            for x in row.iter_mut() {
+                *x = (*x - mean) * scale;
+            }
+            if let Some(weight) = self.weight {
+                for (x, w) in row.iter_mut().zip(weight) {
+                    *x = *x * *w;
                 }
-            },
-        );
-    });
+            }
+            if let Some(bias) = self.bias {
+                for (x, b) in row.iter_mut().zip(bias) {
+                    *x = *x + *b;
+                }
+            }
+        }
+    }
 }
 
 fn normalized(
@@ -298,7 +311,10 @@ fn normalized(
             let weight = weight.as_ref().map(|w| w.elements::<T>()).transpose()?;
             let bias = bias.as_ref().map(|b| b.elements::<T>()).transpose()?;
             let mut bytes = laid.storage().write();
-            normalize_rows(&workers, bytes.elements_mut::<T>(), n as usize, eps, center, weight.as_deref(), bias.as_deref());
+            let (n, weight, bias) = (n as usize, weight.as_deref(), bias.as_deref());
+            workers.rows(bytes.elements_mut::<T>(), n, n, |_, rows| {
+                pulp::Arch::new().dispatch(Normalize { rows, n, eps, center, weight, bias });
+            });
         });
     }
     Ok(vec![write::cast(cx, &laid, x.dtype())?])

@@ -1,22 +1,24 @@
 //! Facts rules agree with what kernels make, and answer for sizes they don't know.
 
+#[path = "../golden/sample.rs"]
+mod sample;
+
 use taipan_ir::{
-    Arg, DType, Device, Dim, DimOp, Dims, Facts, OpError, Rel,
+    Arg, DType, Device, Dim, DimOp, Dims, Facts, OpError, Rel, bind,
     dims::{ExprId, NumberDims, calc_numbers, decide_numbers},
     emit::facts_of,
     op::{FactsList, RuleContext},
 };
-use taipan_tensor::registry;
+use taipan_tensor::{Context, Tensor, registry, run};
 
 /// Dims where the one symbol stands for `value`, which only questions may find out.
 struct OneSymbol {
     expressions: Vec<i64>,
-    questions: usize,
 }
 
 impl OneSymbol {
     fn new(value: i64) -> OneSymbol {
-        OneSymbol { expressions: vec![value], questions: 0 }
+        OneSymbol { expressions: vec![value] }
     }
 
     fn value(&self, d: Dim) -> i64 {
@@ -45,7 +47,6 @@ impl Dims for OneSymbol {
     }
 
     fn decide(&mut self, rel: Rel, a: Dim, b: Dim) -> Result<bool, OpError> {
-        self.questions += 1;
         Ok(decide_numbers(rel, self.value(a), self.value(b)))
     }
 
@@ -114,5 +115,65 @@ fn rules_keep_symbols() {
             let plain: Vec<Arg<&Facts>> = plain.iter().map(Arg::borrowed).collect();
             assert_eq!(number(result), ask(&mut NumberDims, name, &plain)[0], "{name}");
         }
+    }
+}
+
+/// What a rule says of a sample's results is what its kernel makes: sizes, strides and dtype. Results whose size depends on data are
+/// left out.
+#[test]
+fn rules_say_what_kernels_make() {
+    let mut report = String::new();
+    for entry in registry().entries() {
+        for text in entry.op.0.samples {
+            let call = sample::parse(text).unwrap();
+            let Ok(bound) = bind::bind(entry.schema.base, bind::CallForm::Function, std::iter::once(entry), &call.args, &call.named) else {
+                continue;
+            };
+            let owned: Vec<Arg<Facts>> = bound.args.iter().map(|a| a.map(Tensor::facts)).collect();
+            let borrowed: Vec<Arg<&Facts>> = owned.iter().map(Arg::borrowed).collect();
+            let mut dims = Counting::default();
+            let mut cx = RuleContext { dims: &mut dims, default_float: DType::F32 };
+            let ruled = facts_of(registry(), &mut cx, bound.op, &borrowed);
+            if dims.fresh {
+                continue;
+            }
+            let made = run(&mut Context::with_threads(1), bound.op, &bound.args);
+            let differs = match (&ruled, &made) {
+                (Ok(ruled), Ok(made)) => !ruled.iter().cloned().eq(made.iter().map(Tensor::facts)),
+                (Err(ruled), Err(made)) => ruled != made,
+                // An error that only the data shows.
+                (Ok(_), Err(_)) => false,
+                (Err(_), Ok(_)) => true,
+            };
+            if differs {
+                let shown = |f: Vec<String>| f.join(", ");
+                let ruled = ruled.map(|f| shown(f.iter().map(Facts::to_string).collect())).unwrap_or_else(|e| e.to_string());
+                let made = made.map(|t| shown(t.iter().map(|t| t.facts().to_string()).collect())).unwrap_or_else(|e| e.to_string());
+                report.push_str(&format!("{} | {text}: the rule says {ruled}; made is {made}\n", entry.schema.name()));
+            }
+        }
+    }
+    assert!(report.is_empty(), "{} differ:\n{report}", report.lines().count());
+}
+
+/// Numbers, with a note of whether a size was made up.
+#[derive(Default)]
+struct Counting {
+    fresh: bool,
+}
+
+impl Dims for Counting {
+    fn calc(&mut self, op: DimOp, a: Dim, b: Dim) -> Dim {
+        NumberDims.calc(op, a, b)
+    }
+    fn decide(&mut self, rel: Rel, a: Dim, b: Dim) -> Result<bool, OpError> {
+        NumberDims.decide(rel, a, b)
+    }
+    fn fresh(&mut self, low: i64) -> Dim {
+        self.fresh = true;
+        Dim::Is(low)
+    }
+    fn number(&mut self, a: Dim) -> Result<i64, OpError> {
+        NumberDims.number(a)
     }
 }
