@@ -84,6 +84,11 @@ pub struct Workers {
 }
 
 impl Workers {
+    /// The caller's thread alone.
+    pub fn alone() -> Workers {
+        Workers { threads: 1, pool: Arc::default() }
+    }
+
     fn pool(&self) -> Option<&rayon::ThreadPool> {
         if self.threads <= 1 {
             return None;

@@ -33,6 +33,31 @@ pub fn zip3<A: Copy>(a: &[A], b: &[A], c: &[A], out: &mut [A], f: impl Fn(A, A, 
     }
 }
 
+/// A polynomial of each element by Horner's rule, coefficients from the highest power.
+#[inline(always)]
+pub fn polynomial<T: Copy>(coefficients: &[f64], x: &[T], out: &mut [T], round: impl Fn(f64) -> T, fma: impl Fn(T, T, T) -> T) {
+    const WIDTH: usize = 32;
+    let Some((first, rest)) = coefficients.split_first() else { return };
+    let whole = x.len() / WIDTH * WIDTH;
+    for (o, x) in out[..whole].chunks_exact_mut(WIDTH).zip(x[..whole].chunks_exact(WIDTH)) {
+        let mut sum = [round(*first); WIDTH];
+        for c in rest {
+            let c = round(*c);
+            for k in 0..WIDTH {
+                sum[k] = fma(sum[k], x[k], c);
+            }
+        }
+        o.copy_from_slice(&sum);
+    }
+    for (o, x) in out[whole..].iter_mut().zip(&x[whole..]) {
+        let mut sum = round(*first);
+        for c in rest {
+            sum = fma(sum, *x, round(*c));
+        }
+        *o = sum;
+    }
+}
+
 /// The second where the first holds, else the third.
 #[inline(always)]
 pub fn select<T: Copy>(condition: &[u8], yes: &[T], no: &[T], out: &mut [T]) {

@@ -5,7 +5,7 @@
 
 use crate::{
     context::{PARALLEL_FROM, Workers},
-    lane::{Lane, Truth, call, compare, rescue, select, zip1, zip3},
+    lane::{Lane, Truth, call, compare, polynomial, rescue, select, zip1, zip3},
     layout::Sizes,
 };
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
@@ -39,6 +39,9 @@ struct Step {
     b: usize,
     c: usize,
     out: usize,
+    /// Where not empty: the coefficients, highest power first, of the polynomial in `a` that the step and those merged into it are. The
+    /// same fused multiplications and additions as one by one, without the ways through memory between them.
+    polynomial: Vec<f64>,
 }
 
 /// Steps about to run over one block: the only code compiled for each instruction set. It must be inlined as a whole, so it is no
@@ -79,47 +82,87 @@ impl Program {
     /// Compiles the body whose value is `result` and whose inputs are read as `inputs`.
     pub fn new(body: &Body, inputs: &[DType], result: Scalar) -> Program {
         let nodes = body.nodes();
-        let mut last_use = vec![usize::MAX; nodes.len()];
-        for (i, (node, _)) in nodes.iter().enumerate() {
-            operands(node).into_iter().for_each(|s| last_use[s.0 as usize] = i);
-        }
         let mut program = Program { constants: vec![], steps: vec![], registers: inputs.len(), result: 0, dtype: body.dtype(result) };
         let needed = reached(nodes, result);
-        let mut place = vec![0usize; nodes.len()];
-        for (i, (node, dtype)) in nodes.iter().enumerate() {
-            if let Node::Constant(number) = node {
-                place[i] = program.registers;
-                program.constants.push((program.registers, constant_bits(*number, *dtype), *dtype));
-                program.registers += 1;
+        let (mut last_use, mut uses) = (vec![usize::MAX; nodes.len()], vec![0; nodes.len()]);
+        uses[result.0 as usize] = 1;
+        for (i, (node, _)) in nodes.iter().enumerate().filter(|(i, _)| needed[*i]) {
+            for s in operands(node) {
+                last_use[s.0 as usize] = i;
+                uses[s.0 as usize] += 1;
             }
         }
+        let mut place: Vec<Option<usize>> = vec![None; nodes.len()];
         let mut free: Vec<usize> = vec![];
+        // The value of the last step, and the variable of its polynomial.
+        let mut last: Option<(Scalar, Scalar)> = None;
         for (i, (node, dtype)) in nodes.iter().enumerate() {
             match node {
                 _ if !needed[i] => continue,
                 Node::Constant(_) => continue,
                 Node::Input(k) => {
-                    place[i] = *k as usize;
+                    place[i] = Some(*k as usize);
                     continue;
                 }
                 _ => {}
             }
-            let used = operands(node);
-            let [a, b, c] = [0, 1, 2].map(|k| used.get(k).map_or(0, |s| place[s.0 as usize]));
-            let out = free.pop().unwrap_or(program.registers);
-            program.registers = program.registers.max(out + 1);
-            place[i] = out;
-            program.steps.push(Step { node: *node, dtype: *dtype, from: used.first().map_or(*dtype, |s| body.dtype(*s)), a, b, c, out });
+            let value = Scalar(i as u32);
+            let mut used = operands(node);
+            let mut polynomial = vec![];
+            let mut merged = false;
+            if let Node::Fma(a, x, c) = *node
+                && let Some(low) = body.known(c)
+            {
+                if let Some(high) = body.known(a) {
+                    polynomial = vec![high.as_f64(), low.as_f64()];
+                } else if last == Some((a, x))
+                    && uses[a.0 as usize] == 1
+                    && let Some(step) = program.steps.last_mut()
+                {
+                    step.polynomial.push(low.as_f64());
+                    place[i] = Some(step.out);
+                    merged = true;
+                }
+                if merged || !polynomial.is_empty() {
+                    used = SmallVec::from_slice(&[x]);
+                    last = Some((value, x));
+                }
+            }
+            if !merged {
+                if polynomial.is_empty() {
+                    last = None;
+                }
+                let mut registers = [0; 3];
+                for (register, s) in registers.iter_mut().zip(&used) {
+                    *register = program.operand(nodes, &mut place, *s);
+                }
+                let out = free.pop().unwrap_or(program.registers);
+                program.registers = program.registers.max(out + 1);
+                place[i] = Some(out);
+                let ([a, b, c], from) = (registers, used.first().map_or(*dtype, |s| body.dtype(*s)));
+                program.steps.push(Step { node: *node, dtype: *dtype, from, a, b, c, out, polynomial });
+            }
             for (k, s) in used.iter().enumerate() {
                 let at = s.0 as usize;
                 let temporary = !matches!(nodes[at].0, Node::Input(_) | Node::Constant(_));
                 if temporary && last_use[at] == i && *s != result && !used[..k].contains(s) {
-                    free.push(place[at]);
+                    free.extend(place[at]);
                 }
             }
         }
-        program.result = place[result.0 as usize];
+        program.result = program.operand(nodes, &mut place, result);
         program
+    }
+
+    /// The register of a value that has been computed, or of a constant, which gets one now.
+    fn operand(&mut self, nodes: &[(Node, DType)], place: &mut [Option<usize>], value: Scalar) -> usize {
+        let at = value.0 as usize;
+        if let (None, (Node::Constant(number), dtype)) = (place[at], nodes[at]) {
+            place[at] = Some(self.registers);
+            self.constants.push((self.registers, constant_bits(number, dtype), dtype));
+            self.registers += 1;
+        }
+        place[at].unwrap_or(0)
     }
 
     /// Evaluates over merged `sizes`, which the sources' strides belong to, into row-major `out` of type `dtype`: the body's own type, or the half type it is rounded to.
@@ -425,6 +468,13 @@ fn run_step(step: &Step, registers: &mut [Vec<u64>], direct: &[Option<&[u8]>], n
                 cast_slice_mut::<u64, u8>(&mut out)[..bytes].copy_from_slice(operand_bytes(step.a, registers, direct, bytes));
                 true
             }
+            Node::Fma(..) if !step.polynomial.is_empty() => {
+                match step.dtype {
+                    DType::F64 => polynomial(&step.polynomial, of!(f64, step.a), to!(f64), |x| x, f64::mul_add),
+                    _ => polynomial(&step.polynomial, of!(f32, step.a), to!(f32), |x| x as f32, f32::mul_add),
+                }
+                true
+            }
             Node::Fma(..) => {
                 match step.dtype {
                     DType::F64 => zip3(of!(f64, step.a), of!(f64, step.b), of!(f64, step.c), to!(f64), f64::mul_add),
@@ -494,7 +544,8 @@ mod tests {
 
     #[test]
     fn f64_functions_are_within_two_ulps() {
-        let functions: [(fn(&mut Body, Scalar) -> Scalar, fn(f64) -> f64, f64, f64); 4] = [
+        type Case = (fn(&mut Body, Scalar) -> Scalar, fn(f64) -> f64, f64, f64);
+        let functions: [Case; 4] = [
             (Body::exp, libm::exp, -700.0, 700.0),
             (Body::log, libm::log, 1e-300, 10.0),
             (Body::sin, libm::sin, -100.0, 100.0),

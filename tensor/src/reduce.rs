@@ -239,8 +239,9 @@ fn reduce_columns<T: Copy, A: Copy>(
         let mut m = LANES;
         while m > 1 {
             for i in 0..m / 2 {
-                for c in 0..width {
-                    lanes[i][c] = step(lanes[2 * i][c], lanes[2 * i + 1][c]);
+                let (left, right) = (lanes[2 * i], lanes[2 * i + 1]);
+                for (o, (p, q)) in lanes[i][..width].iter_mut().zip(left.iter().zip(&right)) {
+                    *o = step(*p, *q);
                 }
             }
             m /= 2;

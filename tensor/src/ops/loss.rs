@@ -366,7 +366,7 @@ fn bce(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, 
                 return Err(OpError::runtime(format!("all elements of {name} should be between 0 and 1")));
             }
         }
-        let log = |v: T| (libm::log(v as f64) as T).max(-100.0);
+        let log = |v: T| <T as crate::element::Arithmetic>::from_f64(libm::log(f64::from(v))).max(-100.0);
         let losses: Vec<T> = inputs.iter().zip(targets.iter()).map(|(p, y)| (y - 1.0) * log(1.0 - p) - y * log(*p)).collect();
         Tensor::from_slice(&losses, x.sizes())?
     });

@@ -392,7 +392,7 @@ fn batched<T: Arithmetic>(workers: &Workers, a: &Tensor, b: &Tensor, out: &mut [
         return multiply(workers, left, right, out, false);
     }
     let failed = std::sync::Mutex::new(None);
-    let alone = Context::with_threads(1).workers();
+    let alone = Workers::alone();
     workers.rows(out, m * n, m * n * k, |first, out| {
         for (i, out) in out.chunks_mut((m * n).max(1)).enumerate() {
             let (left, right) = matrix(first + i);

@@ -16,7 +16,7 @@ use taipan_ir::{
 const FORMS: Forms = Forms::FUNCTION.or(Forms::NN);
 
 macro_rules! pools {
-    ($($n:literal $ints:literal $max:literal $avg:literal $shrink:literal $grow:literal;)*) => {
+    ($($n:literal $ints:literal $max:literal $avg:literal $shrink:literal ($($grow:literal)?);)*) => {
         &[$(
             samples(
                 composite(
@@ -62,7 +62,7 @@ macro_rules! pools {
                     FORMS,
                     |e, a| pooled(e, a, $n, "_adaptive_max_pool", &a[1..2]),
                 ),
-                &[$grow],
+                &[$($grow)?],
             ),
         )*]
     };
@@ -70,9 +70,9 @@ macro_rules! pools {
 
 /// The forms of `torch.nn.functional`.
 pub static FUNCTIONAL: &[Op] = pools! {
-    1 "int[1]" "f32[2,3,7], 2" "f32[2,3,7], 3, 2, 1" "f32[2,3,7], 3" "f32[2,3,7], 3";
-    2 "int[2]" "f32[2,3,6,5], 2, 2, 1" "f32[2,3,6,5], 2" "f32[2,3,6,5], [3,2]" "f32[3,6,5], 2";
-    3 "int[3]" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2";
+    1 "int[1]" "f32[2,3,7], 2" "f32[2,3,7], 3, 2, 1" "f32[2,3,7], 3" ("f32[2,3,7], 3");
+    2 "int[2]" "f32[2,3,6,5], 2, 2, 1" "f32[2,3,6,5], 2" "f32[2,3,6,5], [3,2]" ();
+    3 "int[3]" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2" "f32[1,2,4,4,4], 2" ();
 };
 
 /// The op tables of this file.
@@ -104,10 +104,15 @@ pub static OPS: &[Op] = &[
         Kernel(&(adaptive_avg as KernelFn)),
     )),
     kernel(
-        "_adaptive_max_pool(Tensor self, int[] output_size) -> Tensor",
+        "_adaptive_max_pool(Tensor self, int[] output_size) -> (Tensor, Tensor)",
         Forms::INTERNAL,
         Family::Pool,
-        adaptive_rule,
+        |cx, a| {
+            let mut out = adaptive_rule(cx, a)?;
+            let indices = Facts { dtype: DType::I64, ..out[0].clone() };
+            out.push(indices);
+            Ok(out)
+        },
         Kernel(&(adaptive_max as KernelFn)),
     ),
 ];
@@ -284,15 +289,7 @@ fn greatest<T: Real>(channel: &[T], places: &mut dyn Iterator<Item = usize>) -> 
 
 fn max_pool(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
-    let sizes = known(&facts[0])?;
-    let windows = windows(a, x, &sizes, Some(4))?;
-    let wide = write::widened(cx, x)?;
-    let (values, indices) = with_real!(wide.dtype(), T => {
-        let found = pool::<T, _>(&wide, &windows, |channel, places, _| greatest(channel, places))?;
-        let (values, indices): (Vec<T>, Vec<i64>) = found.into_iter().unzip();
-        (Tensor::from_slice(&values, &sizes)?, indices)
-    });
-    Ok(vec![write::cast(cx, &values, x.dtype())?, Tensor::from_slice(&indices, &sizes)?])
+    greatest_of(cx, x, &known(&facts[0])?, |sizes| windows(a, x, sizes, Some(4)))
 }
 
 fn avg_pool(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
@@ -333,11 +330,22 @@ fn adaptive_avg(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<
 
 fn adaptive_max(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
-    let sizes = known(&facts[0])?;
+    greatest_of(cx, x, &known(&facts[0])?, |sizes| Ok(adaptive_windows(x, sizes)))
+}
+
+/// The greatest element of each window, and its place in the image.
+fn greatest_of(
+    cx: &mut Context,
+    x: &Tensor,
+    sizes: &[i64],
+    windows: impl FnOnce(&[i64]) -> Result<[Vec<Window>; 3], OpError>,
+) -> Result<Vec<Tensor>, OpError> {
+    let windows = windows(sizes)?;
     let wide = write::widened(cx, x)?;
-    let out = with_real!(wide.dtype(), T => {
-        let values = pool::<T, _>(&wide, &adaptive_windows(x, &sizes), |channel, places, _| greatest(channel, places).0)?;
-        Tensor::from_slice(&values, &sizes)?
+    let (values, indices) = with_real!(wide.dtype(), T => {
+        let found = pool::<T, _>(&wide, &windows, |channel, places, _| greatest(channel, places))?;
+        let (values, indices): (Vec<T>, Vec<i64>) = found.into_iter().unzip();
+        (Tensor::from_slice(&values, sizes)?, indices)
     });
-    Ok(vec![write::cast(cx, &out, x.dtype())?])
+    Ok(vec![write::cast(cx, &values, x.dtype())?, Tensor::from_slice(&indices, sizes)?])
 }

@@ -625,7 +625,7 @@ fn vector_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let p = args::float(a, 1, 2.0);
     let (dim, keep) = (a[2].clone(), a[3].clone());
     let size = one(e, "abs", &[t(x)])?;
-    let out = if p == f64::INFINITY || p == f64::NEG_INFINITY {
+    let out = if p.is_infinite() {
         let dim = if dim.is_absent() { Arg::Ints(smallvec![]) } else { dim };
         one(e, if p > 0.0 { "amax" } else { "amin" }, &[t(size), dim, keep])?
     } else if p == 0.0 {
