@@ -105,16 +105,6 @@ macro_rules! settings {
 settings! {
     /// Name of the backend where `torch.compile` is given none.
     backend: String = "eager".to_owned();
-    /// Whether sizes are symbolic (true), fixed (false), or become symbolic once seen to change (none).
-    dynamic: Option<bool> = None;
-    /// Whether a first compile takes every size as fixed.
-    assume_static_by_default: bool = true;
-    /// Whether a size that has changed becomes symbolic.
-    automatic_dynamic_shapes: bool = true;
-    /// Whether integers of the script are always constants of the graph.
-    specialize_int: bool = false;
-    /// Whether `item()` stays in the graph instead of ending it.
-    capture_scalar_outputs: bool = false;
     /// Instructions one trace may follow.
     trace_instructions: u64 = 20_000;
     /// Nodes one graph may have.
@@ -127,14 +117,13 @@ settings! {
     fail_on_recompile_limit_hit: bool = false;
     /// Whether a second version of an entry is an error.
     error_on_recompile: bool = false;
-    /// Whether a call whose compile fails runs plainly instead.
+    /// Whether a call whose backend fails runs plainly instead.
     suppress_errors: bool = false;
     /// Whether compiled functions run plainly altogether.
     disable: bool = false;
-    /// How compiled functions behave: `default`, `force_eager`, `eager_on_recompile` or `fail_on_recompile`.
+    /// What a call without a fitting version does: `default` compiles, `eager_on_recompile` runs plainly, `fail_on_recompile` is
+    /// an error. With `force_eager` all calls run plainly.
     stance: String = "default".to_owned();
-    /// Whether errors carry what only Taipan's authors need.
-    verbose: bool = false;
     /// Whether every verifier runs: graphs after each pass, their text read back, bridges, versions.
     verify: bool = false;
     /// Whether versions are held when their function is gone, so that a report shows them.
@@ -145,6 +134,13 @@ settings! {
     inject_refusal: Option<u64> = None;
     /// For tests: running a graph fails before this node, counted from 0 in each run.
     inject_failure: Option<u64> = None;
+}
+
+impl Settings {
+    /// Whether compiled functions run plainly altogether.
+    pub fn runs_plainly(&self) -> bool {
+        self.disable || self.stance == "force_eager"
+    }
 }
 
 /// Every other name.
@@ -326,18 +322,6 @@ impl Typed for String {
     }
 }
 
-impl Typed for Option<bool> {
-    const TAKES: &'static str = "a bool or None";
-
-    fn show(&self) -> SettingValue {
-        self.as_ref().map_or(SettingValue::None, Typed::show)
-    }
-
-    fn take(value: SettingValue) -> Option<Self> {
-        if value == SettingValue::None { Some(None) } else { bool::take(value).map(Some) }
-    }
-}
-
 impl Typed for Option<u64> {
     const TAKES: &'static str = "an int of at least 0 or None";
 
@@ -408,12 +392,10 @@ mod tests {
     fn texts_are_read_by_type() {
         let mut store = SettingStore::new(&environment(&[("TAIPAN_VERIFY", "1")])).expect("a flag");
         assert!(store.snapshot().verify);
-        store.set_text("dynamic", "auto").expect("none");
-        assert_eq!(store.snapshot().dynamic, None);
-        store.set_text("dynamic", "true").expect("a flag");
-        assert_eq!(store.snapshot().dynamic, Some(true));
         store.set_text("inject_refusal", "1").expect("a number");
         assert_eq!(store.snapshot().inject_refusal, Some(1));
+        store.set_text("inject_refusal", "auto").expect("none");
+        assert_eq!(store.snapshot().inject_refusal, None);
         store.set_text("backend", "eager").expect("a text");
     }
 

@@ -135,7 +135,27 @@ impl Jit {
             }
             return Ok(self.without_version(chain));
         }
+        match settings.stance.as_str() {
+            "eager_on_recompile" => return Ok(Decision::Plain),
+            "fail_on_recompile" => {
+                let text = format!("{} has no version for this call, and the stance is 'fail_on_recompile'", entry.name);
+                return Err(inspect::runtime_error(&self.with_reasons(text, &versions, chain, vm), vm));
+            }
+            _ => {}
+        }
+        if settings.error_on_recompile && !versions.is_empty() {
+            let text = format!("{} would be compiled again, and error_on_recompile is set", entry.name);
+            return Err(inspect::recompile_error(&self.with_reasons(text, &versions, chain, vm), vm));
+        }
         self.compile(owner, &entry, &versions, chain, &settings, vm)
+    }
+
+    /// A text with the guards that fail of the version that comes nearest.
+    fn with_reasons(&self, mut text: String, versions: &[Rc<Version>], chain: &[FrameState], vm: &Vm) -> String {
+        if let Some((version, failures)) = self.nearest(versions, chain, Ambient::now(vm), vm) {
+            text.extend(failures.iter().map(|f| format!("\n  {version}: {}", f.text)));
+        }
+        text
     }
 
     /// An entry that is not compiled any more: in the middle of a function the next instruction may be followed by one that is.
@@ -204,7 +224,22 @@ impl Jit {
         if let Some(at) = &at {
             self.tell(Event::Broke { version: (!stays).then(|| name.clone()), at: at.clone() });
         }
-        let version = Rc::new(self.version(owner, name, ambient, trace, at, settings, chain, vm)?);
+        let version = match self.version(owner, name, ambient, trace, at, settings, chain, vm) {
+            Ok(version) => Rc::new(version),
+            Err(raised) if settings.suppress_errors => {
+                let at = Break {
+                    place: chain_place(chain),
+                    reason: "backend",
+                    detail: inspect::exception_text(&raised, vm),
+                    why: "the backend failed",
+                    hint: "the call runs plainly, as suppress_errors asks; call without it to see the error",
+                };
+                self.tell(Event::Refused { entry: entry.name.clone(), at });
+                entry.closed.set(true);
+                return Ok(Decision::Plain);
+            }
+            Err(raised) => return Err(raised),
+        };
         entry.versions.borrow_mut().push(version.clone());
         if stays {
             return Ok(Decision::Step);
@@ -358,7 +393,7 @@ impl Compiler for Jit {
             Ok(unbound) => unbound,
             Err(args) => return inspect::call(compiled.target(), args, vm),
         };
-        if self.settings.borrow().current().disable {
+        if self.settings.borrow().current().runs_plainly() {
             return hook::run_original(&function, args, vm);
         }
         let Some(owner) = self.owner(compiled) else { return hook::run_original(&function, args, vm) };

@@ -2,8 +2,8 @@
 
 use super::{Object, Vm};
 use rustpython_vm::{
-    Py, PyResult,
-    builtins::{PyBaseExceptionRef, PyBoundMethod, PyFunction, PyTypeRef},
+    AsObject, Py, PyResult,
+    builtins::{PyBaseException, PyBaseExceptionRef, PyBoundMethod, PyFunction, PyTypeRef},
     function::FuncArgs,
 };
 
@@ -87,6 +87,39 @@ pub fn unsupported(text: &str, vm: &Vm) -> Raised {
 /// `torch._dynamo.exc.InvalidBackend`.
 pub fn invalid_backend(text: &str, vm: &Vm) -> Raised {
     dynamo("InvalidBackend", text, vm)
+}
+
+/// `torch._dynamo.exc.RecompileError`: a recompile where none is allowed.
+pub fn recompile_error(text: &str, vm: &Vm) -> Raised {
+    dynamo("RecompileError", text, vm)
+}
+
+/// `torch._dynamo.exc.BackendCompilerFailed` with what a backend raised as its cause; an interruption stays what it is.
+pub fn backend_failed(backend: &Object, raised: Raised, vm: &Vm) -> Raised {
+    if !raised.fast_isinstance(vm.ctx.exceptions.exception_type) {
+        return raised;
+    }
+    let class = vm.import("torch._dynamo.exc", 0).ok();
+    let class = class.and_then(|_| super::module_attribute("torch._dynamo.exc", vm.ctx.intern_str("BackendCompilerFailed"), vm));
+    let made = class.map(|class| class.call((backend.clone(), raised.clone()), vm));
+    match made.map(|made| made.map(|made| made.downcast::<PyBaseException>())) {
+        Some(Ok(Ok(failed))) if failed.as_object().set_attr("__cause__", raised.clone(), vm).is_ok() => failed,
+        _ => raised,
+    }
+}
+
+/// An exception's class and text.
+pub fn exception_text(raised: &Raised, vm: &Vm) -> String {
+    let class = raised.class().name().to_string();
+    match raised.as_object().str(vm) {
+        Ok(text) => format!("{class}: {}", text.to_string_lossy()),
+        Err(_) => class,
+    }
+}
+
+/// `RuntimeError`.
+pub fn runtime_error(text: &str, vm: &Vm) -> Raised {
+    raised(vm.ctx.exceptions.runtime_error.to_owned(), text, vm)
 }
 
 /// `AttributeError`.

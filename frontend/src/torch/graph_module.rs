@@ -13,7 +13,7 @@ use taipan_tensor::{Tensor, registry};
 /// Hands a graph and example inputs to a backend; its answer is called with the inputs and gives the outputs.
 pub fn compile(backend: &Object, graph: &Graph, examples: &[Object], vm: &Vm) -> PyResult {
     let module = module(graph, vm)?;
-    backend.call((module, inspect::make_list(examples.to_vec(), vm)), vm)
+    backend.call((module, inspect::make_list(examples.to_vec(), vm)), vm).map_err(|raised| inspect::backend_failed(backend, raised, vm))
 }
 
 /// Calls what a backend made. Its result is a tensor, or a tuple or list of them, as many as the graph has outputs.

@@ -76,10 +76,8 @@ pub static OPS: &[Op] = &[
         &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3", "i64[5], 3"],
     ),
     samples(
-        pointwise("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", Forms::INTERNAL, First, second_like, |b, a| {
-            let divisor = x(a, 1);
-            let dividend = b.operand(divisor, &a[0]);
-            b.remainder(dividend, divisor)
+        pointwise("remainder.Scalar_Tensor(Tensor|Scalar self, Tensor other) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
+            b.remainder(x(a, 0), x(a, 1))
         }),
         &[],
     ),
@@ -345,7 +343,16 @@ fn power(b: &mut Body, base: Scalar, exponent: Scalar) -> Scalar {
         result = b.select(set, product, result);
         square = b.mul(square, square);
     }
-    result
+    if dtype == DType::U8 {
+        return result;
+    }
+    // A negative power is the integer part of the inverse: nothing but for 1 and -1, whose powers the bits have given.
+    let negative = b.compare_number(Compare::Lt, exponent, 0.0);
+    let size = b.abs(base);
+    let one = b.compare_number(Compare::Eq, size, 1.0);
+    let none = b.number(base, 0.0);
+    let inverse = b.select(one, result, none);
+    b.select(negative, inverse, result)
 }
 
 fn check_alpha(cx: &RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<(), OpError> {
@@ -369,17 +376,20 @@ fn sub_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList,
         Arg::Tensor(f) => f.dtype == DType::Bool,
         other => matches!(other, Arg::Number(Number::Bool(_))),
     };
-    match (is_bool(&args[0]), is_bool(&args[1])) {
-        (true, true) => Err(OpError::runtime(
+    check_no_bool(is_bool(&args[0]), is_bool(&args[1]))?;
+    check_alpha(cx, args)?;
+    rules::common_pair(cx, args)
+}
+
+fn check_no_bool(left: bool, right: bool) -> Result<(), OpError> {
+    match (left, right) {
+        (true, true) => Err(OpError::not_implemented(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.",
         )),
-        (true, false) | (false, true) => Err(OpError::runtime(
+        (true, false) | (false, true) => Err(OpError::not_implemented(
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
         )),
-        _ => {
-            check_alpha(cx, args)?;
-            rules::common_pair(cx, args)
-        }
+        (false, false) => Ok(()),
     }
 }
 
@@ -443,15 +453,11 @@ fn masked_fill_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<Fa
 }
 
 /// The type of argument 1, where argument 0 is a number.
-fn second_like(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let dtype = promote::result_type(args, cx.default_float);
-    rules::pointwise_result(cx, dtype, &[args::tensor(args, 1)?])
-}
-
 fn reversed_sub(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     if let Arg::Tensor(other) = a[1] {
         return call(e, "sub.Tensor", &[t(other), a[0].clone(), a[2].clone()]);
     }
+    check_no_bool(e.facts(*args::tensor(a, 0)?).dtype == DType::Bool, matches!(a[1], Arg::Number(Number::Bool(_))))?;
     let scaled =
         if a[2] == Arg::Number(Number::Int(1)) { *args::tensor(a, 0)? } else { one(e, "mul.Tensor", &[a[0].clone(), a[2].clone()])? };
     let minus = one(e, "neg", &[t(scaled)])?;

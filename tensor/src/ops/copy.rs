@@ -114,7 +114,7 @@ pub static OPS: &[Op] = &[
     composite("cpu(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", METHOD, |_, a| Ok(smallvec![*args::tensor(a, 0)?])),
     samples(
         kernel(
-            "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+            "copy(Tensor self, Tensor|Scalar src, bool non_blocking=False) -> Tensor",
             Forms::INTERNAL,
             Family::Copy,
             copy_rule,
@@ -122,7 +122,7 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[2,3], f32[3]", "f32[4], i64[4]"],
     ),
-    mutate("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", METHOD, "copy"),
+    mutate("copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)", METHOD, "copy"),
     samples(
         kernel("fill(Tensor self, Tensor|Scalar value) -> Tensor", BOTH, Family::Create, fill_rule, Kernel(&(fill as KernelFn))),
         &["f32[2,3], 1.5", "i64[3], 2"],
@@ -208,7 +208,8 @@ fn copy(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tens
 }
 
 fn copy_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let (target, source) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let Arg::Tensor(source) = a[1] else { return like_first(cx, a) };
+    let target = *args::tensor(a, 0)?;
     let shape = super::rules::broadcast_pair(cx.dims, &target.dims, &source.dims)?;
     if shape.len() != target.rank() || shape.iter().zip(&target.dims).any(|(a, b)| a != b && a.known().is_some()) {
         return Err(OpError::runtime(format!(
@@ -220,8 +221,9 @@ fn copy_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, O
     super::rules::fresh(cx, target, target.dtype, target.dims.clone())
 }
 
-fn expanded_copy(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let (target, source) = (args::tensor(a, 0)?, args::tensor(a, 1)?);
+fn expanded_copy(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let Arg::Tensor(source) = &a[1] else { return fill(cx, a, facts) };
+    let target = args::tensor(a, 0)?;
     let converted = write::cast(cx, source, target.dtype())?;
     Ok(vec![converted.broadcast_to(target.sizes()).copied()?])
 }

@@ -211,11 +211,23 @@ pub static OPS: &[Op] = &[
         &["f32[2], [3], 1.5"],
     ),
     samples(
-        create("tril(Tensor self, int diagonal=0) -> Tensor", Forms::BOTH.or(Forms::INPLACE), triangle_rule, Kernel(&(tril as KernelFn))),
+        kernel(
+            "tril(Tensor self, int diagonal=0) -> Tensor",
+            Forms::BOTH.or(Forms::INPLACE),
+            Family::Create,
+            triangle_rule,
+            Kernel(&(tril as KernelFn)),
+        ),
         &["f32[3,4]", "f32[2,3,3], -1"],
     ),
     samples(
-        create("triu(Tensor self, int diagonal=0) -> Tensor", Forms::BOTH.or(Forms::INPLACE), triangle_rule, Kernel(&(triu as KernelFn))),
+        kernel(
+            "triu(Tensor self, int diagonal=0) -> Tensor",
+            Forms::BOTH.or(Forms::INPLACE),
+            Family::Create,
+            triangle_rule,
+            Kernel(&(triu as KernelFn)),
+        ),
         &["f32[3,4]", "bool[3,3], 1"],
     ),
     samples(

@@ -288,7 +288,7 @@ fn mean_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, O
         } else {
             "could not infer output dtype. Input dtype"
         };
-        return Err(OpError::runtime(format!(
+        return Err(OpError::not_implemented(format!(
             "mean(): {which} must be either a floating point or complex dtype. Got: {}",
             dtype.scalar_name()
         )));

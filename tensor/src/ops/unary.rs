@@ -174,7 +174,7 @@ pub static OPS: &[Op] = &[
 
 fn neg_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     if args::tensor(args, 0)?.dtype == DType::Bool {
-        return Err(OpError::runtime(
+        return Err(OpError::not_implemented(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
         ));
     }

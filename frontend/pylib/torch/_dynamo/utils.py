@@ -1,5 +1,6 @@
 """What tests and tools ask of the compiler."""
 
+import functools
 from collections import Counter, defaultdict
 
 import torch
@@ -71,6 +72,14 @@ class disable_cache_limit:
     def __exit__(self, exc_type, exc_value, traceback):
         config = torch._dynamo.config
         config.recompile_limit, config.cache_size_limit = self.prior
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def unlimited(*args, **kwargs):
+            with disable_cache_limit():
+                return function(*args, **kwargs)
+
+        return unlimited
 
 
 def is_compiling():
