@@ -8,42 +8,22 @@ from torch.nn._sizes import _list_with_default, _pair, _single, _triple
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest value of each window of a sequence, and where it was if `return_indices`."""
     if return_indices:
-        return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return torch.max_pool1d(input, kernel_size, _stride(stride), padding, dilation, ceil_mode)
+        return _nn.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _nn.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest value of each window of an image, and where it was if `return_indices`."""
     if return_indices:
-        return max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return torch.max_pool2d(input, kernel_size, _stride(stride), padding, dilation, ceil_mode)
+        return _nn.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _nn.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest value of each window of a volume, and where it was if `return_indices`."""
     if return_indices:
-        return max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return torch.max_pool3d(input, kernel_size, _stride(stride), padding, dilation, ceil_mode)
-
-
-def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    """The largest value of each window of a sequence, and where it was."""
-    return torch.max_pool1d_with_indices(input, kernel_size, _stride(stride), padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    """The largest value of each window of an image, and where it was."""
-    return _nn.max_pool2d_with_indices(input, kernel_size, _stride(stride), padding, dilation, ceil_mode)
-
-
-def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    """The largest value of each window of a volume, and where it was."""
-    return _nn.max_pool3d_with_indices(input, kernel_size, _stride(stride), padding, dilation, ceil_mode)
-
-
-def _stride(stride):
-    """What the native ops take for "the kernel size"."""
-    return [] if stride is None else stride
+        return _nn.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _nn.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def adaptive_avg_pool2d(input, output_size):
@@ -58,7 +38,7 @@ def adaptive_avg_pool3d(input, output_size):
 
 def adaptive_max_pool1d(input, output_size, return_indices=False):
     """The largest values of `output_size` windows of a sequence."""
-    values, indices = torch.adaptive_max_pool1d(input, output_size)
+    values, indices = _nn.adaptive_max_pool1d(input, output_size)
     return (values, indices) if return_indices else values
 
 
@@ -79,13 +59,13 @@ def _power_pool(pool, input, norm_type, kernel, stride, ceil_mode):
     area = 1
     for size in kernel:
         area *= size
-    mean = pool(input.pow(norm_type), kernel, _stride(stride), 0, ceil_mode)
+    mean = pool(input.pow(norm_type), kernel, stride, 0, ceil_mode)
     return (torch.sign(mean) * torch.relu(torch.abs(mean)) * area).pow(1.0 / norm_type)
 
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """The p-norm of each window of a sequence."""
-    return _power_pool(torch.avg_pool1d, input, norm_type, _single(kernel_size), stride, ceil_mode)
+    return _power_pool(_nn.avg_pool1d, input, norm_type, _single(kernel_size), stride, ceil_mode)
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):

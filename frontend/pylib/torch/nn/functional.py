@@ -1,6 +1,6 @@
 """`torch.nn.functional`: the native functions, and those that are compositions of others.
 
-The native ones have PyTorch's signatures.  Losses, attention, pooling and resizing have files of their own.
+The native ones have PyTorch's signatures.  Losses, attention and pooling have files of their own.
 """
 
 import torch
@@ -15,19 +15,10 @@ from torch.nn._losses import (
 )
 from torch.nn._pooling import (
     adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, lp_pool1d,
-    lp_pool2d, lp_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d,
-    max_pool3d_with_indices, max_unpool1d, max_unpool2d, max_unpool3d,
+    lp_pool2d, lp_pool3d, max_pool1d, max_pool2d, max_pool3d, max_unpool1d, max_unpool2d, max_unpool3d,
 )
-from torch.nn._resize import interpolate, upsample, upsample_bilinear, upsample_nearest
+from torch.nn._resize import interpolate
 from torch.nn._sizes import _pair
-
-# Ops of `torch` that are functions here too; those the registry lacks are missing here as well.
-for _name in (
-    "adaptive_avg_pool1d", "avg_pool1d", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "pdist",
-):
-    if _name in _C.__dict__:
-        globals()[_name] = getattr(_C, _name)
 
 # Activations
 
@@ -118,49 +109,11 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 # Moving values
 
 
-def pixel_shuffle(input, upscale_factor):
-    """Makes an image larger by taking its pixels from channels."""
-    factor = upscale_factor
-    *lead, channels, height, width = input.shape
-    x = input.reshape(-1, channels // factor**2, factor, factor, height, width)
-    return x.permute(0, 1, 4, 2, 5, 3).reshape(*lead, channels // factor**2, height * factor, width * factor)
-
-
-def pixel_unshuffle(input, downscale_factor):
-    """The reverse of `pixel_shuffle`."""
-    factor = downscale_factor
-    *lead, channels, height, width = input.shape
-    x = input.reshape(-1, channels, height // factor, factor, width // factor, factor)
-    return x.permute(0, 1, 3, 5, 2, 4).reshape(*lead, channels * factor**2, height // factor, width // factor)
-
-
-def channel_shuffle(input, groups):
-    """Deals the channels of each group out over all groups."""
-    batch, channels = input.size(0), input.size(1)
-    x = input.reshape(batch, groups, channels // groups, *input.shape[2:])
-    return x.transpose(1, 2).reshape(input.shape)
-
-
 def _block_positions(size, kernel, dilation, padding, stride, device):
     """Where the blocks along one dim lie in the padded input: (blocks, kernel) indices."""
     blocks = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
     starts = torch.arange(blocks, device=device).reshape(-1, 1) * stride
     return starts + torch.arange(kernel, device=device) * dilation
-
-
-def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
-    """The sliding blocks of images: (N, C * kernel area, blocks)."""
-    batched = input.dim() == 4
-    x = input if batched else input.unsqueeze(0)
-    kernel, dilation, padding, stride = _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
-    rows = _block_positions(x.size(2), kernel[0], dilation[0], padding[0], stride[0], x.device)
-    columns = _block_positions(x.size(3), kernel[1], dilation[1], padding[1], stride[1], x.device)
-    x = _nn.pad(x, [padding[1], padding[1], padding[0], padding[0]])
-    x = x.index_select(2, rows.reshape(-1)).index_select(3, columns.reshape(-1))
-    batch, channels = x.shape[:2]
-    x = x.reshape(batch, channels, rows.size(0), kernel[0], columns.size(0), kernel[1]).permute(0, 1, 3, 5, 2, 4)
-    x = x.reshape(batch, channels * kernel[0] * kernel[1], rows.size(0) * columns.size(0))
-    return x if batched else x.squeeze(0)
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
@@ -181,6 +134,21 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     image = flat.reshape(batch, channels, height, width)
     image = image[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
     return image if batched else image.squeeze(0)
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """`interpolate` under its older name."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    """`interpolate` by nearest neighbours."""
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """`interpolate` bilinearly, corners on corners."""
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def __getattr__(name):
