@@ -3,7 +3,7 @@
 use crate::{Context, KernelFn, Tensor, pointwise, registry, write};
 use smallvec::{SmallVec, smallvec};
 use taipan_ir::{
-    Arg, DType, Dims, Emitter, Facts, Meaning, OpError, OpRef, Val,
+    Arg, DType, Dim, Dims, Emitter, Facts, Meaning, OpError, OpRef, Val,
     dims::NumberDims,
     emit::check_write,
     op::{FactsList, Kernel, RuleContext, Vals},
@@ -19,17 +19,17 @@ pub type Tensors = SmallVec<[Tensor; 2]>;
 pub fn run(cx: &mut Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<Tensors, OpError> {
     match op.0.meaning {
         Meaning::Pointwise { body, promotion } => {
-            let facts = facts(cx, op, args)?;
+            let facts = allocatable(facts(cx, op, args)?)?;
             let entry = registry().entry(op).ok_or_else(|| missing(op))?;
             Ok(smallvec![pointwise::run(cx, entry, body, promotion, args, &facts[0])?])
         }
         Meaning::View => {
             let Arg::Tensor(base) = &args[0] else { return Err(OpError::type_error("a view needs a Tensor")) };
-            facts(cx, op, args)?.iter().map(|f| base.with_facts(f)).collect()
+            facts(cx, op, args)?.iter().map(|f| viewable(f).and_then(|()| base.with_facts(f))).collect()
         }
         Meaning::Kernel { run, .. } | Meaning::Random { run } => {
             let facts = match op.0.facts {
-                Some(_) => facts(cx, op, args)?,
+                Some(_) => allocatable(facts(cx, op, args)?)?,
                 None => FactsList::new(),
             };
             Ok(kernel(run, op)?(cx, args, &facts)?.into())
@@ -58,6 +58,48 @@ fn facts(cx: &Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<FactsList, OpE
     let owned: SmallVec<[Arg<Facts>; 4]> = args.iter().map(|a| a.map(Tensor::facts)).collect();
     let borrowed: SmallVec<[Arg<&Facts>; 4]> = owned.iter().map(Arg::borrowed).collect();
     rule(&mut RuleContext { dims: &mut NumberDims, default_float: cx.default_float }, &borrowed)
+}
+
+fn check_sizes(f: &Facts) -> Result<(), OpError> {
+    match f.dims.iter().filter_map(|d| d.known()).find(|n| *n < 0) {
+        Some(n) => {
+            Err(OpError::runtime(format!("Trying to create tensor with negative dimension {n}: {}", taipan_ir::text::sizes_text(&f.dims))))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Fails where the facts are none that a view can have.
+fn viewable(f: &Facts) -> Result<(), OpError> {
+    check_sizes(f)?;
+    let count = |n: i64, d: &Dim| n.checked_mul(d.known().unwrap_or(0));
+    if f.dims.iter().try_fold(1, count).is_none() {
+        return Err(OpError::runtime("numel: integer multiplication overflow"));
+    }
+    match f.offset {
+        Dim::Is(offset) if offset < 0 => Err(OpError::runtime(format!("Tensor: invalid storage offset {offset}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Results larger than this, in bytes, are first asked of the allocator, so that asking for too much is an error.
+const LARGE: i64 = 1 << 32;
+
+/// The facts, where the memory of new tensors like these can be had.
+fn allocatable(facts: FactsList) -> Result<FactsList, OpError> {
+    for f in &facts {
+        check_sizes(f)?;
+        let count = |n: i64, d: &Dim| n.checked_mul(d.known().unwrap_or(0));
+        let bytes = f.dims.iter().try_fold(f.dtype.size() as i64, count).ok_or_else(|| {
+            OpError::runtime(format!("Storage size calculation overflowed with sizes={}", taipan_ir::text::sizes_text(&f.dims)))
+        })?;
+        if bytes > LARGE && Vec::<u8>::new().try_reserve_exact(bytes as usize).is_err() {
+            return Err(OpError::runtime(format!(
+                "DefaultCPUAllocator: can't allocate memory: you tried to allocate {bytes} bytes. Error code 12 (Cannot allocate memory)"
+            )));
+        }
+    }
+    Ok(facts)
 }
 
 fn kernel(kernel: Kernel, op: OpRef) -> Result<KernelFn, OpError> {

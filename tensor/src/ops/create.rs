@@ -130,6 +130,8 @@ pub static OPS: &[Op] = &[
             "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
             |cx, a| {
+                check_side("n", args::int(a, 0)?)?;
+                check_side("m", args::int(a, 1)?)?;
                 let dtype = args::dtype(a, 2).unwrap_or(cx.default_float);
                 let dims = smallvec![args::dim(a, 0)?, args::dim(a, 1)?];
                 Ok(smallvec![Facts::contiguous(cx.dims, dtype, args::device(a, 4), dims)?])
@@ -143,6 +145,7 @@ pub static OPS: &[Op] = &[
             "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
             |cx, a| {
+                check_side("n", args::int(a, 0)?)?;
                 let dtype = args::dtype(a, 1).unwrap_or(cx.default_float);
                 let dims = smallvec![args::dim(a, 0)?, args::dim(a, 0)?];
                 Ok(smallvec![Facts::contiguous(cx.dims, dtype, args::device(a, 3), dims)?])
@@ -258,6 +261,13 @@ pub static OPS: &[Op] = &[
 
 const fn new_like(schema: &'static str, run: Kernel) -> Op {
     samples(create(schema, Forms::METHOD, new_like_rule, run), &["f32[2], [3]"])
+}
+
+fn check_side(name: &str, n: i64) -> Result<(), OpError> {
+    if n < 0 {
+        return Err(OpError::runtime(format!("{name} must be greater or equal to 0, got {n}")));
+    }
+    Ok(())
 }
 
 fn new_like_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {

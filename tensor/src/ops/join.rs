@@ -57,6 +57,9 @@ pub static OPS: &[Op] = &[
                 };
                 let f = e.facts(value).clone();
                 let count = args::dim(a, 1)?;
+                if count.known().is_some_and(|n| n < 0) {
+                    return Err(OpError::runtime("Repeats must be non-negative"));
+                }
                 let wide = one(e, "unsqueeze", &[t(value), i(d as i64 + 1)])?;
                 let mut shape = f.dims.clone();
                 shape.insert(d + 1, count);
@@ -243,6 +246,9 @@ fn repeat(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let counts = args::dims(a, 1)?.to_vec();
     if counts.len() < f.rank() {
         return Err(OpError::runtime("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"));
+    }
+    if let Some(n) = counts.iter().filter_map(|d| d.known()).find(|n| *n < 0) {
+        return Err(OpError::runtime(format!("Trying to create tensor with negative dimension {n}: {}", rules::shown(&counts))));
     }
     // Each dim as (count, size): expanded over count, then merged.
     let lead = counts.len() - f.rank();

@@ -6,7 +6,7 @@ use super::{
     define::{composite, kernel, samples},
     rules,
 };
-use crate::{Context, KernelFn, Tensor, layout::numel, with_real, write};
+use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_real, write};
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Dim, Emitter, Facts, Op, OpError, Rel, Shape, Val,
@@ -366,7 +366,7 @@ fn bce(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, 
                 return Err(OpError::runtime(format!("all elements of {name} should be between 0 and 1")));
             }
         }
-        let log = |v: T| <T as crate::element::Arithmetic>::from_f64(libm::log(f64::from(v))).max(-100.0);
+        let log = |v: T| T::from_f64(libm::log(v.as_f64())).max(-100.0);
         let losses: Vec<T> = inputs.iter().zip(targets.iter()).map(|(p, y)| (y - 1.0) * log(1.0 - p) - y * log(*p)).collect();
         Tensor::from_slice(&losses, x.sizes())?
     });

@@ -53,8 +53,9 @@ pub static OPS: &[Op] = &[
         "randperm(int n, *, Generator? generator=None, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| {
-            if args::int(a, 0)? < 0 {
-                return Err(OpError::runtime(format!("n must be non-negative, got{}", args::int(a, 0)?)));
+            let n = args::int(a, 0)?;
+            if n < 0 {
+                return Err(OpError::runtime(format!("Trying to create tensor with negative dimension {n}: [{n}]")));
             }
             let dtype = args::dtype(a, 2).unwrap_or(DType::I64);
             Ok(smallvec![Facts::contiguous(cx.dims, dtype, args::device(a, 4), smallvec![args::dim(a, 0)?])?])

@@ -157,6 +157,9 @@ pub static OPS: &[Op] = &[
             }
             let d = dim_at(a, 1, f.rank())?;
             let (mut start, length, size) = (args::dim(a, 2)?, args::dim(a, 3)?, f.dims[d]);
+            if cx.dims.decide(Rel::Lt, length, Dim::Is(0))? {
+                return Err(OpError::runtime("narrow(): length must be non-negative."));
+            }
             if cx.dims.decide(Rel::Lt, start, Dim::Is(0))? {
                 start = cx.dims.calc(DimOp::Add, start, size);
             }
@@ -220,6 +223,12 @@ pub static OPS: &[Op] = &[
             if sizes.len() != strides.len() {
                 return Err(OpError::runtime("mismatch in length of strides and shape"));
             }
+            if strides.iter().any(|s| s.known().is_some_and(|n| n < 0)) {
+                return Err(OpError::runtime(format!(
+                    "as_strided: Negative strides are not supported at the moment, got strides: {}",
+                    shown(strides)
+                )));
+            }
             Ok(smallvec![Facts {
                 dims: sizes.into(),
                 strides: strides.into(),
@@ -269,7 +278,8 @@ pub fn inferred(table: &mut dyn Dims, numel: Dim, asked: &[Dim]) -> Result<Shape
     let known = asked.iter().filter(|d| **d != Dim::Is(-1)).fold(Dim::Is(1), |n, d| table.calc(DimOp::Mul, n, *d));
     let invalid = || OpError::runtime(format!("shape '{}' is invalid for input of size {numel}", shown(asked)));
     if let Some(bad) = asked.iter().find(|d| d.known().is_some_and(|n| n < -1)) {
-        return Err(OpError::runtime(format!("invalid shape dimension {bad}")));
+        let at = asked.iter().position(|d| d == bad).unwrap_or(0);
+        return Err(OpError::runtime(format!("invalid shape dimension {bad} at index {at} of shape {}", shown(asked))));
     }
     if asked.iter().filter(|d| **d == Dim::Is(-1)).count() > 1 {
         return Err(OpError::runtime("only one dimension can be inferred"));
@@ -633,7 +643,10 @@ fn unfold_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList,
     let d = dim_at(a, 1, f.rank())?;
     let (size, step) = (args::int(a, 2)?, args::int(a, 3)?);
     let length = f.dims.get(d).copied().unwrap_or(Dim::Is(1));
-    if size < 0 || !cx.dims.decide(Rel::Le, Dim::Is(size), length)? {
+    if size < 0 {
+        return Err(OpError::runtime(format!("size is {size} but must be >= 0")));
+    }
+    if !cx.dims.decide(Rel::Le, Dim::Is(size), length)? {
         return Err(OpError::runtime(format!("maximum size for tensor at dimension {d} is {length} but size is {size}")));
     }
     if step <= 0 {

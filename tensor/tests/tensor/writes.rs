@@ -55,3 +55,28 @@ fn an_integer_division_by_zero_is_an_error() {
     let error = op("floor_divide", &[t(&x), Arg::Number(Number::Int(0))]).unwrap_err();
     assert_eq!(error.to_string(), "ZeroDivisionError");
 }
+
+#[test]
+fn asking_for_too_much_memory_is_an_error() {
+    let sizes = |d: &[i64]| Arg::Ints(d.iter().map(|n| Dim::Is(*n)).collect());
+    let error = op("zeros", &[sizes(&[1 << 40, 1 << 40])]).unwrap_err();
+    assert_eq!(error.to_string(), "Storage size calculation overflowed with sizes=[1099511627776, 1099511627776]");
+    let error = op("zeros", &[sizes(&[1 << 50])]).unwrap_err();
+    assert!(error.to_string().contains("you tried to allocate 4503599627370496 bytes"), "{error}");
+}
+
+#[test]
+fn sizes_below_zero_are_errors() {
+    let sizes = |d: &[i64]| Arg::Ints(d.iter().map(|n| Dim::Is(*n)).collect());
+    let x = Tensor::zeros(taipan_ir::DType::F32, &[1]);
+    for (name, args) in [
+        ("zeros", vec![sizes(&[-1])]),
+        ("expand", vec![t(&x), sizes(&[-2])]),
+        ("as_strided", vec![t(&x), sizes(&[-2, -2]), sizes(&[1, 1])]),
+        ("as_strided", vec![t(&x), sizes(&[2]), sizes(&[-1])]),
+        ("repeat", vec![t(&x), sizes(&[-1])]),
+        ("eye", vec![Arg::Int(Dim::Is(-1))]),
+    ] {
+        assert!(op(name, &args).is_err(), "{name}");
+    }
+}
