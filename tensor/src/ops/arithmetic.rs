@@ -452,7 +452,7 @@ fn masked_fill_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<Fa
     rules::pointwise_result(cx, target.dtype, &[target, mask])
 }
 
-/// The type of argument 1, where argument 0 is a number.
+/// `other - alpha * self`.
 fn reversed_sub(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     if let Arg::Tensor(other) = a[1] {
         return call(e, "sub.Tensor", &[t(other), a[0].clone(), a[2].clone()]);
