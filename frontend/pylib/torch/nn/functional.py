@@ -86,6 +86,23 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
 # Normalization
 
 
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
+                  eps=1e-5):
+    """Normalizes each channel of each sample."""
+    if running_mean is None or not use_input_stats:
+        return _nn.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    # Batch norm with every channel of every sample as a channel updates statistics for each; they are then averaged.
+    batch, channels = input.size(0), input.size(1)
+    mean, var = running_mean.repeat(batch), running_var.repeat(batch)
+    result = _nn.batch_norm(
+        input.reshape((1, batch * channels) + tuple(input.shape[2:])), mean, var,
+        None if weight is None else weight.repeat(batch), None if bias is None else bias.repeat(batch), True, momentum, eps,
+    )
+    running_mean.copy_(mean.view(batch, channels).mean(0))
+    running_var.copy_(var.view(batch, channels).mean(0))
+    return result.view(input.shape)
+
+
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Divides by a power of the mean of squares over `size` neighbouring channels."""
     if input.dim() < 3:

@@ -48,9 +48,19 @@ class Embedding(Module):
             with torch.no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
+    def _renormalize(self, indices):
+        """Scales the vectors that are looked up and whose norm is above `max_norm` down to it."""
+        with torch.no_grad():
+            rows = indices.reshape(-1).unique()
+            vectors = self.weight[rows]
+            norms = vectors.norm(self.norm_type, 1, keepdim=True)
+            self.weight[rows] = torch.where(norms > self.max_norm, vectors * (self.max_norm / (norms + 1e-7)), vectors)
+
     def forward(self, input):
+        if self.max_norm is not None:
+            self._renormalize(input)
         return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+            input, self.weight, self.padding_idx, scale_grad_by_freq=self.scale_grad_by_freq, sparse=self.sparse
         )
 
     def extra_repr(self):
