@@ -1,5 +1,6 @@
 """The modules, one topic a file."""
 
+from torch.nn.modules import utils
 from torch.nn.modules.module import Module
 from torch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
 from torch.nn.modules.container import (
