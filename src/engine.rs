@@ -283,6 +283,17 @@ impl Object {
         Ok(engine.object(id))
     }
 
+    /// Gives an `nn.Module` the weights in a safetensors file, as `load_state_dict` does. The program reads the file, so the
+    /// engine's policy isn't asked.
+    ///
+    /// # Errors
+    /// The file can't be read or is damaged, or `load_state_dict` raises since names or shapes don't fit.
+    pub fn load_safetensors(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let weights = crate::weights::read(path.as_ref())?;
+        let pairs = weights.into_iter().map(|(name, tensor)| (name.into(), tensor.into())).collect();
+        self.call_method::<Value>("load_state_dict", (Value::Dict(pairs),)).map(drop)
+    }
+
     fn call_for_object(&self, arguments: impl IntoArguments) -> Result<Object, Error> {
         self.call(arguments)
     }

@@ -19,7 +19,7 @@ pub enum Error {
         reason: String,
     },
     /// A weight file is not what it should be.
-    #[error("'{path}' is not a valid safetensors file: {reason}")]
+    #[error("'{path}': {reason}")]
     Weights {
         /// The file.
         path: String,

@@ -26,6 +26,7 @@ pub mod report;
 mod seat;
 pub mod settings;
 mod value;
+mod weights;
 
 pub use builder::EngineBuilder;
 pub use engine::{Engine, Module, Object};

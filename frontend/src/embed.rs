@@ -323,7 +323,7 @@ pub fn running_line(file: &str) -> Option<u32> {
         let mut frame = vm.current_frame();
         while let Some(current) = frame {
             if current.iframe().code().source_path().as_str() == file {
-                return u32::try_from(current.current_location().line.get()).ok();
+                return current.as_object().get_attr("f_lineno", vm).ok()?.try_to_value(vm).ok();
             }
             frame = current.as_object().get_attr("f_back", vm).ok()?.downcast().ok();
         }

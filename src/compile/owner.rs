@@ -7,7 +7,11 @@ use std::{
     collections::HashMap,
     rc::Rc,
 };
-use taipan_frontend::{bridge::FrameState, code::CodeInfo, inspect::Object};
+use taipan_frontend::{
+    bridge::FrameState,
+    code::CodeInfo,
+    inspect::{self, Object},
+};
 
 /// Which entry a chain stands at: code and place of each frame, and the shape of its slots and stack.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -82,7 +86,7 @@ impl Owner {
             .roots
             .borrow_mut()
             .entry(Rc::as_ptr(&outer.info) as usize)
-            .or_insert_with(|| names.borrow_mut().function(outer.info.meta.name.as_str()))
+            .or_insert_with(|| names.borrow_mut().function(&readable_name(outer)))
             .clone();
         let starts = chain.len() == 1 && outer.pc == outer.info.start;
         let entry = Rc::new(Entry {
@@ -110,5 +114,14 @@ impl Owner {
         let mut all: Vec<Rc<Version>> = self.entries.borrow().values().flat_map(|e| e.versions.borrow().clone()).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
+    }
+}
+
+/// What people call the function a chain starts in. A module's call starts in the library's code, so it goes by its class.
+fn readable_name(outer: &FrameState) -> String {
+    let meta = &outer.info.meta;
+    match outer.slots.first() {
+        Some(Some(this)) if meta.qualified_name.as_str() == "Module._call_impl" => inspect::class_name(&inspect::class_of(this)),
+        _ => meta.name.as_str().to_owned(),
     }
 }
