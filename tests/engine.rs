@@ -60,6 +60,23 @@ fn a_compiled_module_gives_the_same() {
 }
 
 #[test]
+fn weights_come_from_a_file() {
+    let header = r#"{"linear.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},"linear.bias":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#;
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(header.as_bytes());
+    bytes.extend_from_slice(&3.0_f32.to_le_bytes());
+    bytes.extend_from_slice(&0.5_f32.to_le_bytes());
+    let path = std::env::temp_dir().join(format!("taipan-weights-{}.safetensors", std::process::id()));
+    std::fs::write(&path, bytes).expect("a file");
+    let net = engine().load_str("model", MODEL).expect("loads").construct("Scale", (1,)).expect("a Scale");
+    let loaded = net.load_safetensors(&path);
+    let _ = std::fs::remove_file(&path);
+    loaded.expect("the weights fit");
+    let x = taipan::tensor(&[2.0_f32], &[1]).expect("a tensor");
+    assert_eq!(net.call::<f64>((x,)).expect("the call"), 6.5);
+}
+
+#[test]
 fn values_cross_both_ways() {
     let engine = engine();
     let echo = engine.load_str("model", MODEL).expect("loads").function("echo").expect("echo");

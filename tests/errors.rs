@@ -1,5 +1,6 @@
 //! Bad input: each gives a clear error with the script's line, and the engine stays usable afterwards.
 
+use std::{fs, path::PathBuf};
 use taipan::{Engine, Error, Value, settings::Environment};
 
 fn engine() -> Engine {
@@ -145,6 +146,28 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
+fn damaged_weights_are_refused() {
+    let engine = engine();
+    let text = "import torch\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = torch.nn.Linear(2, 2)\n";
+    let net = engine.load_str("model", text).expect("loads").construct("Net", ()).expect("a Net");
+    let folder = Folder::new("weights");
+    for (what, bytes) in [
+        ("empty", &b""[..]),
+        ("short", b"\x05\0\0\0"),
+        ("no header", b"\xff\xff\xff\xff\xff\xff\xff\x7f{}"),
+        ("no json", b"\x02\0\0\0\0\0\0\0{]"),
+    ] {
+        let path = folder.0.join("net.safetensors");
+        fs::write(&path, bytes).expect("a file");
+        let error = net.load_safetensors(&path).expect_err(what);
+        assert!(matches!(error, Error::Weights { .. }), "{what}: {error}");
+        assert!(error.to_string().contains("net.safetensors"), "{what}: {error}");
+    }
+    assert!(matches!(net.load_safetensors(folder.0.join("none.safetensors")), Err(Error::File { .. })));
+    assert_usable(&engine);
+}
+
+#[test]
 fn an_object_of_another_engine_is_refused() {
     let (one, other) = (engine(), engine());
     let object = one.load_str("model", "class Thing: pass\nthing = Thing()\n").expect("loads").get("thing").expect("a thing");
@@ -160,4 +183,21 @@ fn a_wrong_setting_is_named() {
     assert_eq!(error.to_string(), "setting `trace_nodes` is an int of at least 0, not `lots`");
     let error = Engine::builder().environment(Environment::new()).setting("trace_node", "1").build().expect_err("no such setting");
     assert!(error.to_string().contains("did you mean `trace_nodes`?"), "{error}");
+}
+
+/// A folder of its own for one test, removed afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("taipan-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
