@@ -7,7 +7,7 @@ use rustpython_vm::{
     function::{FuncArgs, KwArgs},
 };
 use std::collections::HashMap;
-use taipan_ir::{Dim, Number, OpRef, Val, graph::Graph, op::Arg};
+use taipan_ir::{Dim, Number, OpRef, Val, graph::Graph, op::Arg, schema::Schema};
 use taipan_tensor::{Tensor, registry};
 
 /// Hands a graph and example inputs to a backend; its answer is called with the inputs and gives the outputs.
@@ -96,15 +96,18 @@ fn call_node(fx: &Object, op: OpRef, args: &[Arg<Val>], nodes: &HashMap<Val, Obj
         inspect::dict_set(&keywords, &vm.ctx.new_str(name).into(), Some(value), vm);
     }
     let args = inspect::make_tuple(positional, vm);
-    match function_of(entry.schema.base, vm) {
+    match function_of(&entry.schema, vm) {
         Some(function) => vm.call_method(fx, "call_function", (function, args, keywords)),
         None => vm.call_method(fx, "call_method", (entry.schema.base, args, keywords)),
     }
 }
 
-/// The torch function of an op: of `torch._C`, else of `torch._C._nn`.
-fn function_of(base: &'static str, vm: &Vm) -> Option<Object> {
-    ["torch._C", "torch._C._nn"]
+/// The torch function of an op: of `torch._C`, else of `torch._C._nn`; the other way round for the `nn` overload, whose arguments
+/// may be in another order than those of the function of the same name.
+fn function_of(schema: &Schema, vm: &Vm) -> Option<Object> {
+    let base = schema.base;
+    let places = if schema.overload == "nn" { ["torch._C._nn", "torch._C"] } else { ["torch._C", "torch._C._nn"] };
+    places
         .iter()
         .find_map(|module| inspect::module_attribute(module, vm.ctx.intern_str(base), vm))
         .filter(|f| op_of(f).is_some())
