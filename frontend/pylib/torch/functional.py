@@ -152,3 +152,8 @@ def broadcast_shapes(*shapes):
                     )
                 result[at] = size
     return _C.Size(result)
+
+
+# The functions that PyTorch has as methods too.
+for _function in (is_nonzero, is_same_size, unique, unique_consecutive):
+    setattr(Tensor, _function.__name__, _function)

@@ -11,4 +11,12 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("torch.nn." + name)
-    raise _C._missing("torch.nn", name, list(globals()))
+    if name in modules._later_names():
+        value = getattr(modules, name)
+        globals()[name] = value
+        return value
+    raise _C._missing("torch.nn", name, list(globals()) + modules._later_names())
+
+
+def __dir__():
+    return sorted([*globals(), *modules._later_names()])

@@ -11,14 +11,12 @@ from torch.nn.modules.activation import (
     PReLU, ReLU, ReLU6, RReLU, Sigmoid, SiLU, Softmax, Softmax2d, Softmin, Softplus, Softshrink, Softsign, Tanh,
     Tanhshrink, Threshold,
 )
-from torch.nn.modules.attention import MultiheadAttention
 from torch.nn.modules.normalization import (
     CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm,
 )
 from torch.nn.modules.batchnorm import (
     BatchNorm1d, BatchNorm2d, BatchNorm3d, LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, SyncBatchNorm,
 )
-from torch.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from torch.nn.modules.conv import (
     Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
 )
@@ -30,20 +28,37 @@ from torch.nn.modules.pooling import (
 from torch.nn.modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from torch.nn.modules.sparse import Embedding, EmbeddingBag
 from torch.nn.modules.flatten import Flatten, Unflatten
-from torch.nn.modules.distance import CosineSimilarity, PairwiseDistance
-from torch.nn.modules.loss import (
-    BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, CTCLoss, GaussianNLLLoss, HingeEmbeddingLoss, HuberLoss,
-    KLDivLoss, L1Loss, MarginRankingLoss, MSELoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NLLLoss,
-    NLLLoss2d, PoissonNLLLoss, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss, TripletMarginWithDistanceLoss,
-)
-from torch.nn.modules.padding import (
-    CircularPad1d, CircularPad2d, CircularPad3d, ConstantPad1d, ConstantPad2d, ConstantPad3d, ReflectionPad1d, ReflectionPad2d,
-    ReflectionPad3d, ReplicationPad1d, ReplicationPad2d, ReplicationPad3d, ZeroPad1d, ZeroPad2d, ZeroPad3d,
-)
-from torch.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
-from torch.nn.modules.pixelshuffle import ChannelShuffle, PixelShuffle, PixelUnshuffle
-from torch.nn.modules.fold import Fold, Unfold
-from torch.nn.modules.rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
-from torch.nn.modules.transformer import (
-    Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerEncoder, TransformerEncoderLayer,
-)
+
+# Modules that fewer programs use, by the file that has them: loaded when one of them is first named.
+_LATER = {
+    "attention": "MultiheadAttention",
+    "distance": "CosineSimilarity PairwiseDistance",
+    "fold": "Fold Unfold",
+    "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
+    "loss": "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss HingeEmbeddingLoss HuberLoss "
+    "KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d "
+    "PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss",
+    "padding": "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
+    "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d",
+    "pixelshuffle": "ChannelShuffle PixelShuffle PixelUnshuffle",
+    "rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
+    "transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
+    "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+}
+
+
+def __getattr__(name):
+    import importlib
+
+    for file, names in _LATER.items():
+        if name == file or name in names.split():
+            module = importlib.import_module("torch.nn.modules." + file)
+            value = module if name == file else getattr(module, name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'torch.nn.modules' has no attribute '{name}'")
+
+
+def _later_names():
+    """The names that `__getattr__` knows."""
+    return [name for names in _LATER.values() for name in names.split()]

@@ -51,7 +51,7 @@ class Embedding(Module):
     def _renormalize(self, indices):
         """Scales the vectors that are looked up and whose norm is above `max_norm` down to it."""
         with torch.no_grad():
-            rows = indices.reshape(-1).unique()
+            rows = torch.unique(indices)
             vectors = self.weight[rows]
             norms = vectors.norm(self.norm_type, 1, keepdim=True)
             self.weight[rows] = torch.where(norms > self.max_norm, vectors * (self.max_norm / (norms + 1e-7)), vectors)
