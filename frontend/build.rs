@@ -224,7 +224,10 @@ fn python_files(root: &Path) -> Result<Vec<Source>, Box<dyn Error>> {
     Ok(found)
 }
 
-fn freeze(source: &Source, file: &str) -> Result<(String, FrozenModule<Vec<u8>>), Box<dyn Error>> {
+/// A module's name and its code.
+type Frozen = (String, FrozenModule<Vec<u8>>);
+
+fn freeze(source: &Source, file: &str) -> Result<Frozen, Box<dyn Error>> {
     let text = fs::read_to_string(&source.path)?;
     let code = compile(&text, Mode::Exec, file, CompileOpts::default()).map_err(|error| format!("{}: {error}", source.path.display()))?;
     Ok((source.name.clone(), FrozenModule { code: FrozenCodeObject::encode(&code), package: source.package }))

@@ -12,6 +12,9 @@ use taipan_frontend::{
     vm::{HostBuilder, Policy},
 };
 
+/// An observer on its way to the thread of its engine.
+type SentObserver = Box<dyn Fn(&Event) + Send>;
+
 /// Describes an engine. By default scripts may touch nothing but Python files beside the script that was loaded, print to the
 /// process's standard output, and see the settings that the process's environment asks for.
 pub struct EngineBuilder {
@@ -21,7 +24,7 @@ pub struct EngineBuilder {
     arguments: Vec<String>,
     output: Option<Box<dyn io::Write + Send>>,
     errors: Option<Box<dyn io::Write + Send>>,
-    observer: Option<Box<dyn Fn(&Event) + Send>>,
+    observer: Option<SentObserver>,
     threads: Option<usize>,
     deadline: Option<Duration>,
 }

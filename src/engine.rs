@@ -107,7 +107,7 @@ impl Engine {
     /// An exception left the script.
     pub fn run_text(&self, path: &str, text: &str) -> Result<i32, Error> {
         let script = Script::main(path, text);
-        self.on_thread(move |seat| seat.run(&script, &[script.path.clone()]))
+        self.on_thread(move |seat| seat.run(&script, std::slice::from_ref(&script.path)))
     }
 
     /// Runs a script as a module named like its file; its folder is searched for imports.

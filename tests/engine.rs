@@ -81,8 +81,8 @@ fn values_cross_both_ways() {
     let engine = engine();
     let echo = engine.load_str("model", MODEL).expect("loads").function("echo").expect("echo");
     let arguments = (true, 7, 1.5, "text", vec![1, 2], Value::None).named("key", "value");
-    let ((flag, number, float, text, list, none), named): ((bool, i64, f64, String, Vec<i64>, Option<String>), Value) =
-        echo.call(arguments).expect("the call");
+    type Echoed = (bool, i64, f64, String, Vec<i64>, Option<String>);
+    let ((flag, number, float, text, list, none), named): (Echoed, Value) = echo.call(arguments).expect("the call");
     assert_eq!((flag, number, float, text.as_str(), list, none), (true, 7, 1.5, "text", vec![1, 2], None));
     assert!(matches!(named, Value::Dict(pairs) if pairs.len() == 1));
     // An object stays the object it is.

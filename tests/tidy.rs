@@ -124,7 +124,7 @@ fn contains_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back().is_some_and(letter);
         let after = line[at + word.len()..].chars().next().is_some_and(letter);
-        !(before && word.starts_with(letter)) && !(after && word.ends_with(letter))
+        !(before && word.starts_with(letter) || after && word.ends_with(letter))
     })
 }
 

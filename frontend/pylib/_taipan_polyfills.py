@@ -6,6 +6,12 @@ def map(function, *iterables):
         yield function(*arguments)
 
 
+def enumerate(iterable, start=0):
+    for item in iterable:
+        yield start, item
+        start += 1
+
+
 def filter(function, iterable):
     for item in iterable:
         if (item if function is None else function(item)):

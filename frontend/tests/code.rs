@@ -126,8 +126,8 @@ fn wrong_code_does_not_pass() {
         let function = vm.run_code_obj(code, vm.new_scope_with_builtins())?.downcast::<PyFunction>().expect("a function");
         let meta = CodeMeta::of(&FunctionView::new(&function, vm)?.code);
         for (instructions, rule) in cases {
-            let mut program = Program::default();
-            program.instructions = instructions.iter().map(|(op, arg)| Instruction::new(*op, *arg)).collect();
+            let instructions = instructions.iter().map(|(op, arg)| Instruction::new(*op, *arg)).collect();
+            let program = Program { instructions, ..Program::default() };
             let mut assembled = Assembled::new(meta.first_line);
             assembled.append(&program).expect("it assembles");
             let verdict = verify(&assembled.into_code(meta.clone(), 1, vm)).map_err(|error| error.to_string());

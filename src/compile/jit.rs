@@ -374,6 +374,10 @@ impl CallHook for Jit {
                 Ok(None) => Called::Declined(args),
                 Err(e) => Called::Done(Err(e)),
             },
+            Some(_) if inspect::is_import_machinery(function, vm) => {
+                let _region = Region::plain(vm);
+                Called::Done(hook::run_original(function, args, vm))
+            }
             _ => Called::Declined(args),
         }
     }

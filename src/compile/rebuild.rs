@@ -46,6 +46,10 @@ impl Made {
         Some(match make {
             Make::Source(index) => captured.get(*index as usize)?.clone()?,
             Make::Const(c) => inspect::make_const(c, vm),
+            Make::Fill(fill) => {
+                self.fill(fill, vm);
+                inspect::make_const(&inspect::Const::None, vm)
+            }
             Make::Output { index, origin } => make_tensor(outputs.get(*index as usize)?.clone(), *origin, vm)?,
             Make::Known(object) => object.clone(),
             Make::Tuple(items, TupleClass::Tuple) => inspect::make_tuple(self.all(items), vm),

@@ -457,16 +457,16 @@ impl Recorder<'_> {
             slots[at] = Some(self.make(Kind::Dict(Rc::new(extra))));
         }
         let first = positional.saturating_sub(callee.defaults.len());
-        for i in 0..positional {
-            if slots[i].is_none() {
+        for (i, slot) in slots.iter_mut().enumerate().take(positional) {
+            if slot.is_none() {
                 match i.checked_sub(first).and_then(|d| callee.defaults.get(d)) {
-                    Some(value) => slots[i] = Some(value.clone()),
+                    Some(value) => *slot = Some(value.clone()),
                     None => return Ok(None),
                 }
             }
         }
-        for i in positional..total {
-            if slots[i].is_none() {
+        for (i, slot) in slots.iter_mut().enumerate().take(total).skip(positional) {
+            if slot.is_none() {
                 let name = meta.variables[i];
                 let mut found = None;
                 for (key, value) in &callee.keyword_defaults {
@@ -475,7 +475,7 @@ impl Recorder<'_> {
                     }
                 }
                 match found {
-                    Some(value) => slots[i] = Some(value),
+                    Some(value) => *slot = Some(value),
                     None => return Ok(None),
                 }
             }

@@ -62,6 +62,12 @@ impl Recorder<'_> {
                 parts.resize(3, Value::NONE);
                 self.make_slice(parts).map(Done::Value)
             }
+            // Its `__iter__` may be Python, which a generator steps into.
+            (BuiltinType::Enumerate, [v, ..])
+                if keywords.is_empty() && matches!(self.kind_of(v)?, Some((_, Kind::Real | Kind::Instance { .. }))) =>
+            {
+                self.call_polyfill("enumerate", args, then)
+            }
             (BuiltinType::Enumerate, [v, rest @ ..]) => {
                 let start = rest.first().cloned().or_else(|| Self::keyword(&keywords, "start"));
                 let count = match start {

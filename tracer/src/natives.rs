@@ -190,6 +190,7 @@ impl Recorder<'_> {
         let value = |v: Value| Ok(Done::Value(v));
         match (name.as_str(), &args[..]) {
             ("len", [v]) => self.protocol_then(then, |r| r.length(v)),
+            ("reversed", [_]) => self.call_builtin_class(BuiltinType::Reversed, args, keywords, then),
             ("isinstance", [v, class]) => {
                 let class = class.clone();
                 let is = self.is_instance(v, &class)?;

@@ -360,7 +360,7 @@ impl Recorder<'_> {
         }
     }
 
-    pub(crate) fn to_bool(&mut self) -> Traced<Flow> {
+    pub(crate) fn push_truth(&mut self) -> Traced<Flow> {
         let value = self.pop()?;
         let done = self.truth_then(&value, false)?;
         self.push_done(done)

@@ -11,7 +11,7 @@ use crate::{
 use std::{collections::HashMap, rc::Rc};
 use taipan_frontend::{
     code::CodeInfo,
-    inspect::{BuiltinType, Const, Name, Object},
+    inspect::{self, BuiltinType, Const, Name, Object},
     torch::Ambient,
 };
 use taipan_guards::SourceId;
@@ -67,6 +67,8 @@ pub enum Make {
     Method(Reg, Reg),
     /// An attribute of a made object that is a native method: `[].append`.
     NativeMethod(Reg, Name),
+    /// Contents of a container that is needed before everything is made; the register holds nothing.
+    Fill(Fill),
     /// An instance of a class, as `object.__new__` makes it.
     Instance(Reg),
     /// The namespace of a made object.
@@ -161,12 +163,14 @@ pub struct RecipeBuilder<'r, 'vm> {
     recipe: Recipe,
     made: HashMap<ObjId, Reg>,
     pending: Vec<ObjId>,
+    /// Containers whose contents are being made for an iterator.
+    settling: Vec<ObjId>,
 }
 
 impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
     /// An empty recipe over a recorder's heap.
     pub fn new(recorder: &'r mut Recorder<'vm>) -> Self {
-        RecipeBuilder { recorder, recipe: Recipe::default(), made: HashMap::new(), pending: vec![] }
+        RecipeBuilder { recorder, recipe: Recipe::default(), made: HashMap::new(), pending: vec![], settling: vec![] }
     }
 
     /// The register of a value.
@@ -291,6 +295,9 @@ impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
         if f.annotations.is_some() {
             return stop(&stop::REBUILD, "a function with annotations");
         }
+        if f.closure.is_none() && inspect::has_free_variables(&f.code) {
+            return stop(&stop::REBUILD, "a function before it has its closure");
+        }
         let globals = self.value(&f.globals)?;
         let defaults = self.maybe(&f.defaults)?;
         let keyword_defaults = self.maybe(&f.keyword_defaults)?;
@@ -301,9 +308,10 @@ impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
 
     fn iterator(&mut self, iterator: &IteratorValue) -> Traced<Make> {
         Ok(match iterator {
-            IteratorValue::List { list, next: Some(next) } => Make::Iterator { over: self.object(*list)?, steps: *next },
+            IteratorValue::List { list, next: Some(next) } => Make::Iterator { over: self.settled(*list)?, steps: *next },
             IteratorValue::List { next: None, .. } => return stop(&stop::REBUILD, "an exhausted list iterator"),
             IteratorValue::Items { items, next, class, over } => match (over, class) {
+                (Some(Value::Object(over)), _) => Make::Iterator { over: self.settled(*over)?, steps: *next },
                 (Some(over), _) => Make::Iterator { over: self.value(over)?, steps: *next },
                 (None, BuiltinType::TupleIterator) => {
                     let items = self.all(items)?;
@@ -317,7 +325,7 @@ impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
                 Make::Iterator { over, steps: 0 }
             }
             IteratorValue::Dict { dict, kind, next, .. } => {
-                let dict = self.object(*dict)?;
+                let dict = self.settled(*dict)?;
                 let over = self.make(Make::View(dict, *kind));
                 Make::Iterator { over, steps: *next }
             }
@@ -328,6 +336,36 @@ impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
             }
             IteratorValue::Zip { strict: true, .. } => return stop(&stop::REBUILD, "a strict zip"),
         })
+    }
+
+    /// A container with its contents, for an iterator that is advanced over it.
+    fn settled(&mut self, id: ObjId) -> Traced<Reg> {
+        let item = self.recorder.item(id);
+        if item.handle.is_some() && item.changed {
+            return stop(&stop::REBUILD, "an iterator over a container that was changed");
+        }
+        if self.settling.contains(&id) {
+            return stop(&stop::REBUILD, "an iterator in the container it goes over");
+        }
+        let real = item.handle.is_some();
+        let reg = self.object(id)?;
+        let container = match self.recorder.kind(id) {
+            Kind::List(_) => true,
+            Kind::Dict(_) if !real && self.recorder.objects().any(|(_, owner)| owner.namespace == Some(id)) => {
+                return stop(&stop::REBUILD, "an iterator over the attributes of a new object");
+            }
+            Kind::Dict(_) => true,
+            _ => false,
+        };
+        if container && !real {
+            self.settling.push(id);
+            let others = self.recipe.fills.len();
+            self.fill(id)?;
+            let fills = self.recipe.fills.split_off(others);
+            self.recipe.makes.extend(fills.into_iter().map(Make::Fill));
+            self.settling.pop();
+        }
+        Ok(reg)
     }
 
     fn fill(&mut self, id: ObjId) -> Traced<()> {

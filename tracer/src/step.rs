@@ -82,7 +82,7 @@ impl Recorder<'_> {
             Opcode::UnaryNegative => self.unary("__neg__"),
             Opcode::UnaryInvert => self.unary("__invert__"),
             Opcode::UnaryNot => self.unary_not(),
-            Opcode::ToBool => self.to_bool(),
+            Opcode::ToBool => self.push_truth(),
             // Containers.
             Opcode::BuildTuple => self.build_tuple(index),
             Opcode::BuildList => self.build_list(index),

@@ -284,7 +284,7 @@ impl Recorder<'_> {
         };
         let steps = match index_plan::plan(&items, &t.facts.dims) {
             Ok(steps) => steps,
-            Err(OpError::Raised { text, kind }) if kind == taipan_ir::ErrorKind::Index => return self.raise("IndexError", &text),
+            Err(OpError::Raised { text, kind: taipan_ir::ErrorKind::Index }) => return self.raise("IndexError", &text),
             Err(e) => return stop(&stop::OP_ERROR, e.to_string()),
         };
         let mut view = tensor.clone();

@@ -3,7 +3,7 @@
 use super::{Const, Name, Object, Vm};
 use rustpython_vm::{
     AsObject, PyPayload,
-    builtins::{PyDict, PyFrozenSet, PyList, PyModule, PySet, PySlice, PyTypeRef},
+    builtins::{PyCode, PyDict, PyFrozenSet, PyList, PyModule, PySet, PySlice, PyTypeRef},
     function::FuncArgs,
 };
 
@@ -146,6 +146,11 @@ pub fn builtins_of(globals: &Object, vm: &Vm) -> Object {
 pub fn make_range(parts: [i64; 3], vm: &Vm) -> Option<Object> {
     let [start, stop, step] = parts.map(|i| Object::from(vm.ctx.new_int(i)));
     vm.ctx.types.range_type.as_object().call((start, stop, step), vm).ok()
+}
+
+/// Whether a code object needs a closure.
+pub fn has_free_variables(code: &Object) -> bool {
+    code.downcast_ref::<PyCode>().is_some_and(|code| !code.code.freevars.is_empty())
 }
 
 /// The parts a function is made of; absent ones are `None` objects.

@@ -53,6 +53,11 @@ pub fn is_traceable(function: &Function, vm: &Vm) -> bool {
     !path.starts_with('<') && !MACHINERY.iter().any(|folder| path.starts_with(folder))
 }
 
+/// Whether a function imports modules, whose bodies then run plainly too.
+pub fn is_import_machinery(function: &Function, vm: &Vm) -> bool {
+    crate::code::code_of(function, vm).is_ok_and(|code| code.source_path().as_str().starts_with("<frozen importlib"))
+}
+
 /// Folders of our own library whose functions run plainly.
 const MACHINERY: [&str; 8] = [
     "/taipan/torch/_dynamo",

@@ -250,10 +250,10 @@ pub(super) fn install(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()
     put("reveal", vm.new_function("reveal", |value: PyObjectRef| value).into())?;
     put("disable", vm.new_function("disable", disable).into())?;
     put("explain", vm.new_function("explain", explain).into())?;
-    let get = |name: PyRef<PyStr>, vm: &VirtualMachine| -> PyResult { compiler(vm)?.setting(&name.to_string(), vm) };
+    let get = |name: PyRef<PyStr>, vm: &VirtualMachine| -> PyResult { compiler(vm)?.setting(name.as_ref(), vm) };
     put("settings_get", vm.new_function("settings_get", get).into())?;
     let set = |name: PyRef<PyStr>, value: PyObjectRef, vm: &VirtualMachine| -> PyResult<()> {
-        compiler(vm)?.set_setting(&name.to_string(), value, vm)
+        compiler(vm)?.set_setting(name.as_ref(), value, vm)
     };
     put("settings_set", vm.new_function("settings_set", set).into())?;
     let list = |vm: &VirtualMachine| -> PyResult {

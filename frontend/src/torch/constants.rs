@@ -162,7 +162,7 @@ impl Constructor for PyDevice {
         let Some(text) = kind.downcast_ref::<PyStr>() else {
             return Err(vm.new_type_error(format!("device(): argument 'type' must be str, not {}", kind.class().name())));
         };
-        let device = Self::parse(&text.to_string(), vm)?;
+        let device = Self::parse(text.as_ref(), vm)?;
         let Some(index) = index else { return Ok(PyDevice(device)) };
         if device.index().is_some() {
             return Err(

@@ -244,7 +244,7 @@ fn convert_type(zelf: PyRef<Variable>, wanted: OptionalArg<Option<PyObjectRef>>,
     };
     let named = |text: &str| DType::ALL.into_iter().find(|dtype| text == format!("torch.{}Tensor", dtype.scalar_name()));
     let dtype = match wanted.downcast_ref::<PyStr>() {
-        Some(text) => named(&text.to_string()).ok_or_else(|| vm.new_value_error(format!("invalid type: '{text}'"))),
+        Some(text) => named(text.as_ref()).ok_or_else(|| vm.new_value_error(format!("invalid type: '{text}'"))),
         None => dtype_of(&wanted, vm).ok_or_else(|| vm.new_type_error("dtype must be a type, str, or dtype object")),
     }?;
     to_dtype(zelf, dtype, vm)

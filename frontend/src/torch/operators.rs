@@ -83,7 +83,7 @@ fn arithmetic(object: &PyObject, vm: &VirtualMachine) -> PyResult<Option<Operand
     })
 }
 
-fn state_of<'a>(operands: [&'a Operands; 2]) -> Option<&'a Rc<TorchState>> {
+fn state_of(operands: [&Operands; 2]) -> Option<&Rc<TorchState>> {
     operands.into_iter().find_map(|operand| match operand {
         Operand::Tensor(variable) => Some(variable.state()),
         _ => None,

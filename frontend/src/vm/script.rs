@@ -3,7 +3,7 @@
 use super::{host::Host, host_access};
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
-    builtins::{PyBaseException, PyInt, PyModule},
+    builtins::{PyBaseException, PyInt, PyModule, PyTraceback},
     compiler::Mode,
     scope::Scope,
 };
@@ -189,9 +189,15 @@ fn place(vm: &VirtualMachine, exception: &Py<PyBaseException>) -> Option<(String
         let line = exception.as_object().get_attr("lineno", vm).ok()?;
         return Some((file, line.try_to_value(vm).ok()?));
     }
-    let innermost = exception.traceback()?.iter().last()?;
-    let file = innermost.frame.iframe().code().source_path().to_string();
-    Some((file, u32::try_from(innermost.lineno.get()).ok()?))
+    // Our own Python is no place a user could mend, unless nothing else ran.
+    let of = |entry: &Py<PyTraceback>| entry.frame.iframe().code().source_path().to_string();
+    let traceback = exception.traceback()?;
+    let innermost = traceback
+        .iter()
+        .filter(|entry| !of(entry).starts_with("/taipan/") && !of(entry).starts_with("<frozen"))
+        .last()
+        .or_else(|| traceback.iter().last())?;
+    Some((of(&innermost), u32::try_from(innermost.lineno.get()).ok()?))
 }
 
 fn text_attribute(vm: &VirtualMachine, object: &PyObject, name: &'static str) -> Option<String> {
