@@ -55,7 +55,7 @@ struct Script {
     backend: Option<String>,
     /// The script.
     script: PathBuf,
-    /// Arguments for the script: sys.argv[1:].
+    /// Arguments for the script, from `sys.argv[1]` on.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     arguments: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Data and kernels: storage, tensors, the op blocks, the block evaluator, and the graph evaluator. No Python.
 //!
 //! In reading order: [`storage`] and [`tensor`] hold data; [`element`] and [`layout`] are how kernels see it; [`context`] is what an
-//! engine owns; [`run`] runs one op and [`evaluate`] a graph; [`ops`] holds every op, one family a file, and [`registry`] the table of
+//! engine owns; [`run()`] runs one op and [`evaluate`] a graph; [`ops`] holds every op, one family a file, and [`registry()`] the table of
 //! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order.
 pub mod context;
 pub mod element;

@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`stop`] is the table of reasons, [`value`] what is known of a Python value, [`recorder`] the state of one
 //! trace, [`step`] one instruction, the files behind it the handlers and protocols, [`recipe`] how state becomes real objects again,
-//! and [`trace`] the driver. Tracing runs no user code and changes nothing: real objects are reached through
+//! and [`trace()`] the driver. Tracing runs no user code and changes nothing: real objects are reached through
 //! [`taipan_guards::Assumptions`] only.
 mod attributes;
 mod calls;

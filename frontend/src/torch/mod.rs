@@ -1,7 +1,7 @@
 //! `torch._C`, the native part of `torch`: tensors, dtypes, and every op of the registry as a function and a method.
 //!
-//! Reading order: [`variable`] is the tensor object, [`state`] what all of one VM share; [`call`] and [`execute`] run an op called from Python by
-//! way of [`operand`]; [`operators`], [`index`], [`attributes`] and [`methods`] are what else a tensor can do; [`module`] puts it all
+//! Reading order: `variable` is the tensor object, `state` what all of one VM share; `call` and `execute` run an op called from Python by
+//! way of `operand`; `operators`, `index`, `attributes` and `methods` are what else a tensor can do; `module` puts it all
 //! into `torch._C`.
 
 mod attributes;
