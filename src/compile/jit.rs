@@ -119,7 +119,7 @@ impl Jit {
             return Ok(Decision::Run(version, captured));
         }
         if entry.closed.get() {
-            return Ok(self.without_version(chain));
+            return Ok(Decision::Plain);
         }
         let settings = self.snapshot();
         if versions.len() as u64 >= settings.recompile_limit || owner.total.get() >= settings.accumulated_recompile_limit {
@@ -133,7 +133,7 @@ impl Jit {
             if settings.fail_on_recompile_limit_hit {
                 return Err(inspect::unsupported(&format!("{setting} of {limit} reached for {}", entry.name), vm));
             }
-            return Ok(self.without_version(chain));
+            return Ok(Decision::Plain);
         }
         match settings.stance.as_str() {
             "eager_on_recompile" => return Ok(Decision::Plain),
@@ -156,11 +156,6 @@ impl Jit {
             text.extend(failures.iter().map(|f| format!("\n  {version}: {}", f.text)));
         }
         text
-    }
-
-    /// An entry that is not compiled any more: in the middle of a function the next instruction may be followed by one that is.
-    fn without_version(&self, _chain: &[FrameState]) -> Decision {
-        Decision::Plain
     }
 
     fn compile(
