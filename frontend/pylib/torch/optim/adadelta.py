@@ -1,7 +1,7 @@
 """Adadelta."""
 
 import torch
-from torch.optim.optimizer import Optimizer, check, counted, zeros
+from torch.optim.optimizer import Optimizer, check, check_rate_size, counted, number, zeros
 
 
 class Adadelta(Optimizer):
@@ -9,6 +9,7 @@ class Adadelta(Optimizer):
 
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False,
                  differentiable=False):
+        check_rate_size(lr)
         check(learning_rate=lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
@@ -31,4 +32,4 @@ class Adadelta(Optimizer):
         square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
         delta = steps.add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(grad)
         steps.mul_(rho).addcmul_(delta, delta, value=1 - rho)
-        param.add_(delta, alpha=-group["lr"])
+        param.add_(delta, alpha=-number(group["lr"]))

@@ -1,7 +1,7 @@
 """Adam, and Adam with decoupled weight decay."""
 
 import torch
-from torch.optim.optimizer import Optimizer, check, check_betas, counted, zeros
+from torch.optim.optimizer import Optimizer, check, check_betas, check_fused, check_rate_size, counted, number, zeros
 
 
 class Adam(Optimizer):
@@ -9,6 +9,9 @@ class Adam(Optimizer):
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
                  maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):
+        if isinstance(lr, torch.Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_rate_size(lr)
         check(learning_rate=lr, epsilon=eps)
         check_betas(betas)
         check(weight_decay=weight_decay)
@@ -17,10 +20,11 @@ class Adam(Optimizer):
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         })
+        check_fused(fused, foreach, differentiable)
 
     def _update(self, param, grad, state, group):
         beta1, beta2 = group["betas"]
-        lr = group["lr"]
+        lr = number(group["lr"])
         if not state:
             state["step"] = torch.tensor(0.0)
             state["exp_avg"] = zeros(param)

@@ -1,7 +1,7 @@
 """Adamax."""
 
 import torch
-from torch.optim.optimizer import Optimizer, check, check_betas, counted, zeros
+from torch.optim.optimizer import Optimizer, check, check_betas, check_rate_size, counted, number, zeros
 
 
 class Adamax(Optimizer):
@@ -9,6 +9,7 @@ class Adamax(Optimizer):
 
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False,
                  differentiable=False, capturable=False):
+        check_rate_size(lr)
         check(learning_rate=lr, epsilon=eps)
         check_betas(betas)
         check(weight_decay=weight_decay)
@@ -29,4 +30,4 @@ class Adamax(Optimizer):
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(grad, 1 - beta1)
         largest.copy_(torch.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
-        param.addcdiv_(mean, largest, value=-group["lr"] / (1 - beta1**step))
+        param.addcdiv_(mean, largest, value=-number(group["lr"]) / (1 - beta1**step))

@@ -1,7 +1,7 @@
 """NAdam: Adam with Nesterov momentum."""
 
 import torch
-from torch.optim.optimizer import Optimizer, check, check_betas, counted, zeros
+from torch.optim.optimizer import Optimizer, check, check_betas, check_rate_size, counted, number, zeros
 
 
 class NAdam(Optimizer):
@@ -9,6 +9,7 @@ class NAdam(Optimizer):
 
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
                  decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False):
+        check_rate_size(lr)
         check(learning_rate=lr, epsilon=eps)
         check_betas(betas)
         check(weight_decay=weight_decay, momentum_decay=momentum_decay)
@@ -20,7 +21,7 @@ class NAdam(Optimizer):
 
     def _update(self, param, grad, state, group):
         beta1, beta2 = group["betas"]
-        lr, decay = group["lr"], group["momentum_decay"]
+        lr, decay = number(group["lr"]), group["momentum_decay"]
         if not state:
             state["step"] = torch.tensor(0.0)
             state["mu_product"] = torch.ones(())

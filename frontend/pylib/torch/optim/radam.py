@@ -1,7 +1,7 @@
 """RAdam: Adam that waits until its variance is known well enough."""
 
 import torch
-from torch.optim.optimizer import Optimizer, check, check_betas, counted, zeros
+from torch.optim.optimizer import Optimizer, check, check_betas, check_rate_size, counted, number, zeros
 
 
 class RAdam(Optimizer):
@@ -9,6 +9,7 @@ class RAdam(Optimizer):
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *,
                  foreach=None, maximize=False, capturable=False, differentiable=False):
+        check_rate_size(lr)
         check(learning_rate=lr, epsilon=eps)
         check_betas(betas)
         check(weight_decay=weight_decay)
@@ -19,7 +20,7 @@ class RAdam(Optimizer):
 
     def _update(self, param, grad, state, group):
         beta1, beta2 = group["betas"]
-        lr = group["lr"]
+        lr = number(group["lr"])
         if not state:
             state["step"] = torch.tensor(0.0)
             state["exp_avg"] = zeros(param)

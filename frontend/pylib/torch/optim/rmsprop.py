@@ -1,7 +1,7 @@
 """RMSprop."""
 
 import torch
-from torch.optim.optimizer import Optimizer, check, counted, zeros
+from torch.optim.optimizer import Optimizer, check, check_rate_size, counted, number, zeros
 
 
 class RMSprop(Optimizer):
@@ -9,6 +9,7 @@ class RMSprop(Optimizer):
 
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False,
                  foreach=None, maximize=False, differentiable=False):
+        check_rate_size(lr)
         check(learning_rate=lr, epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
@@ -39,6 +40,6 @@ class RMSprop(Optimizer):
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"]
             buffer.mul_(group["momentum"]).addcdiv_(grad, average)
-            param.add_(buffer, alpha=-group["lr"])
+            param.add_(buffer, alpha=-number(group["lr"]))
         else:
-            param.addcdiv_(grad, average, value=-group["lr"])
+            param.addcdiv_(grad, average, value=-number(group["lr"]))

@@ -1,7 +1,7 @@
 """Resilient backpropagation."""
 
 import torch
-from torch.optim.optimizer import Optimizer, check, counted, zeros
+from torch.optim.optimizer import Optimizer, check, check_rate_size, counted, number, zeros
 
 
 class Rprop(Optimizer):
@@ -9,6 +9,7 @@ class Rprop(Optimizer):
 
     def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None, maximize=False,
                  differentiable=False):
+        check_rate_size(lr)
         check(learning_rate=lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
@@ -23,7 +24,7 @@ class Rprop(Optimizer):
         if not state:
             state["step"] = torch.tensor(0.0)
             state["prev"] = zeros(param)
-            state["step_size"] = torch.full_like(grad, float(group["lr"]))
+            state["step_size"] = torch.full_like(grad, float(number(group["lr"])))
         counted(state)
         agreement = grad.mul(state["prev"]).sign()
         factor = torch.where(agreement > 0, grow, torch.where(agreement < 0, shrink, torch.ones_like(agreement)))
