@@ -4,11 +4,15 @@ Importing this must stay cheap.  What most scripts touch is loaded here; every o
 asked for (`_PARTS` and `_NAMES` below).
 """
 
+from math import e, inf, nan, pi
+
 from torch import _C
 from torch._C import *
 from torch._C import Tensor
 
 __version__ = "2.15.0+taipan"
+
+newaxis = None
 
 from torch.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from torch import autograd, compiler, jit
