@@ -21,7 +21,7 @@ pub fn ops() -> Vec<OpDescription> {
         .iter()
         .map(|entry| OpDescription {
             schema: entry.op.0.schema,
-            differentiable: entry.op.0.differentiable,
+            differentiable: entry.op.0.gradient.differentiable(),
             executes: executes(&entry.op.0.meaning),
         })
         .collect();

@@ -22,6 +22,8 @@ pub struct Node {
     pub args: Vec<Arg<Val>>,
     /// The values it makes, in schema order.
     pub results: Vals,
+    /// Whether it stays off the tape although an argument requires grad: it stood under `no_grad`.
+    pub no_grad: bool,
     /// Line of the script that asked for it; 0 where there is none. Not part of the graph's text.
     pub line: u32,
 }
@@ -51,7 +53,11 @@ impl PartialEq for Graph {
             && self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.nodes.len() == other.nodes.len()
-            && self.nodes.iter().zip(&other.nodes).all(|(a, b)| a.op == b.op && a.args == b.args && a.results == b.results)
+            && self
+                .nodes
+                .iter()
+                .zip(&other.nodes)
+                .all(|(a, b)| a.op == b.op && a.args == b.args && a.results == b.results && a.no_grad == b.no_grad)
     }
 }
 
@@ -105,8 +111,20 @@ impl Graph {
     /// Adds a node whose results' facts are known.
     pub fn push(&mut self, op: OpRef, args: Vec<Arg<Val>>, results: impl IntoIterator<Item = Facts>, line: u32) -> Vals {
         let results: Vals = results.into_iter().map(|f| self.value(f)).collect();
-        self.nodes.push(Node { op, args, results: results.clone(), line });
+        self.nodes.push(Node { op, args, results: results.clone(), no_grad: false, line });
         results
+    }
+
+    /// Keeps the node added last off the tape.
+    pub fn mark_no_grad(&mut self) {
+        if let Some(node) = self.nodes.last_mut() {
+            node.no_grad = true;
+        }
+    }
+
+    /// Forgets which nodes stay off the tape, where none is recorded anyway.
+    pub fn clear_no_grad(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.no_grad = false);
     }
 
     /// Sets the results.
@@ -155,6 +173,9 @@ impl Graph {
             }
             let args = node.args.iter().map(|a| a.map(|v| map[v.0 as usize])).collect();
             let results = new.push(node.op, args, node.results.iter().map(|v| self.facts(*v).clone()), node.line);
+            if node.no_grad {
+                new.mark_no_grad();
+            }
             for (old, now) in node.results.iter().zip(&results) {
                 map[old.0 as usize] = *now;
             }

@@ -2,7 +2,7 @@
 //!
 //! This crate sits at the bottom. It knows what an op *is* (its schema, how facts flow through it, what it means) and what a
 //! graph of ops is (typed indices, a text form that reads back, a verifier). It owns no storage, runs no kernel and knows no
-//! Python. In reading order: [`dtype`], [`dims`], [`facts`], [`schema`], [`op`], [`bind`], [`graph`].
+//! Python. In reading order: [`dtype`], [`dims`], [`facts`], [`schema`], [`op`], [`gradient`], [`bind`], [`graph`].
 pub mod bind;
 pub mod body;
 pub mod device;
@@ -11,6 +11,7 @@ pub mod dtype;
 pub mod emit;
 pub mod error;
 pub mod facts;
+pub mod gradient;
 pub mod graph;
 pub mod math;
 pub mod number;
@@ -26,5 +27,6 @@ pub use dims::{Dim, DimOp, Dims, Rel};
 pub use dtype::{DType, MemoryFormat};
 pub use error::{ErrorKind, OpError};
 pub use facts::{Facts, Shape};
+pub use gradient::Gradient;
 pub use number::Number;
 pub use op::{Arg, Emitter, Meaning, Op, OpRef, Registry, Val};

@@ -3,6 +3,7 @@
 use crate::{
     DType, Device, Dim, Dims, Facts, MemoryFormat, Number, OpError,
     body::{Body, Scalar},
+    gradient::Gradient,
     schema::{Schema, SchemaError},
 };
 use smallvec::SmallVec;
@@ -98,6 +99,24 @@ impl<T> Arg<T> {
 /// A value of the emitter in use: a slot number, nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Val(pub u32);
+
+impl From<Val> for Arg<Val> {
+    fn from(value: Val) -> Arg<Val> {
+        Arg::Tensor(value)
+    }
+}
+
+impl<T> From<f64> for Arg<T> {
+    fn from(number: f64) -> Arg<T> {
+        Arg::Number(Number::Float(number))
+    }
+}
+
+impl<T> From<i64> for Arg<T> {
+    fn from(number: i64) -> Arg<T> {
+        Arg::Number(Number::Int(number))
+    }
+}
 
 /// The results of one op.
 pub type Vals = SmallVec<[Val; 2]>;
@@ -262,8 +281,8 @@ pub struct Op {
     pub facts: Option<FactsRule>,
     /// What it does.
     pub meaning: Meaning,
-    /// Whether PyTorch differentiates it, so that its result requires grad where an argument does.
-    pub differentiable: bool,
+    /// How it is differentiated; a derived in-place form has the gradient of its pure op.
+    pub gradient: Gradient,
     /// Algebraic laws, as equations in the text form of graphs.
     pub laws: &'static [&'static str],
     /// Units in the last place by which executors and PyTorch may differ; dtypes not listed agree exactly.
@@ -296,13 +315,65 @@ impl fmt::Debug for OpRef {
     }
 }
 
-/// An op with its parsed schema.
+/// An op with what is parsed from its record.
 #[derive(Debug)]
 pub struct Entry {
     /// The op.
     pub op: OpRef,
     /// Its schema.
     pub schema: Schema,
+    /// What its gradient rule reads elements of.
+    pub saves: Saves,
+}
+
+/// What a gradient rule reads elements of, by whose gradient is asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Saves(SmallVec<[(u32, Kept); 2]>);
+
+/// Arguments and results whose elements are kept, as bits by number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Kept {
+    /// Parameters.
+    pub params: u32,
+    /// Results.
+    pub results: u32,
+}
+
+impl Saves {
+    /// Reads an op's `saves`: clauses `parameter: names` separated by semicolons; a clause without a parameter is about them all.
+    fn parse(op: &Op, schema: &Schema) -> Result<Saves, SchemaError> {
+        let Gradient::Rule { saves, .. } = op.gradient else { return Ok(Saves::default()) };
+        let unknown = |name: &str| {
+            let what = format!("its gradient names `{name}`, which is neither a parameter nor a result");
+            SchemaError { schema: op.schema.to_owned(), what }
+        };
+        let param = |name: &str| schema.params.iter().position(|p| p.name == name);
+        let mut clauses = SmallVec::new();
+        for clause in saves.split(';').map(str::trim).filter(|clause| !clause.is_empty()) {
+            let (of, names) = match clause.split_once(':') {
+                Some((of, names)) => (1 << param(of.trim()).ok_or_else(|| unknown(of))?, names),
+                None => (u32::MAX, clause),
+            };
+            let mut kept = Kept::default();
+            for name in names.split(',').map(str::trim) {
+                let result = schema.returns.iter().position(|r| r.name == Some(name));
+                match (param(name), result) {
+                    (Some(i), _) => kept.params |= 1 << i,
+                    (None, Some(i)) => kept.results |= 1 << i,
+                    (None, None) if name == "result" => kept.results |= 1,
+                    (None, None) => return Err(unknown(name)),
+                }
+            }
+            clauses.push((of, kept));
+        }
+        Ok(Saves(clauses))
+    }
+
+    /// What is read for the gradients of these parameters, given as bits by number.
+    pub fn needed(&self, params: u32) -> Kept {
+        let asked = self.0.iter().filter(|(of, _)| of & params != 0);
+        asked.fold(Kept::default(), |all, (_, kept)| Kept { params: all.params | kept.params, results: all.results | kept.results })
+    }
 }
 
 /// All ops, by name and by base name. Immutable once built.
@@ -336,7 +407,8 @@ impl Registry {
         }
         self.by_op.insert(std::ptr::from_ref(op).addr(), index);
         self.by_base.entry(schema.base).or_default().push(index);
-        self.entries.push(Entry { op: OpRef(op), schema });
+        let saves = Saves::parse(op, &schema)?;
+        self.entries.push(Entry { op: OpRef(op), schema, saves });
         Ok(())
     }
 
@@ -385,7 +457,7 @@ fn in_place_form(op: &'static Op) -> Result<&'static Op, SchemaError> {
         forms: if op.forms.has(Forms::METHOD) { Forms::BOTH } else { Forms::INTERNAL },
         facts: None,
         meaning: Meaning::Mutate { pure: schema.name(), writes: 0 },
-        differentiable: op.differentiable,
+        gradient: op.gradient,
         laws: &[],
         ulps: op.ulps,
         samples: op.samples,

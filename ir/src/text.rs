@@ -6,7 +6,7 @@
 //!   c : f32[], d : i64[] = max.dim b, 0
 //!   return c
 //! ```
-//! Arguments stand in schema order, trailing defaults are left out, and behind the first one left out the rest go by name.
+//! `no_grad` before an op keeps it off the tape though an argument requires grad. Arguments stand in schema order, trailing defaults are left out, and behind the first one left out the rest go by name.
 
 use crate::{
     DType, Device, Dim, MemoryFormat, Number,
@@ -41,7 +41,8 @@ pub fn write(graph: &Graph, registry: &Registry) -> String {
             let comma = if i > 0 { ", " } else { "" };
             let _ = write!(out, "{comma}{v} : {}", graph.facts(*v));
         }
-        let _ = write!(out, " = {}", registry.short_name(node.op));
+        let off_tape = if node.no_grad { "no_grad " } else { "" };
+        let _ = write!(out, " = {off_tape}{}", registry.short_name(node.op));
         let params = registry.entry(node.op).map_or(&[][..], |e| &e.schema.params);
         let text = write_args(params, &node.args);
         let space = if text.is_empty() { "" } else { " " };
@@ -140,10 +141,14 @@ pub fn parse(text: &str, registry: &Registry) -> Result<Graph, TextError> {
             graph.input(name.trim(), only);
             continue;
         }
+        let (right, no_grad) = right.strip_prefix("no_grad ").map_or((right, false), |rest| (rest, true));
         let (name, args) = right.split_once(' ').unwrap_or((right, ""));
         let entry = registry.find(name).ok_or_else(|| fail(format!("no op is called `{name}`")))?;
         let args = parse_args(&entry.schema.params, args).map_err(fail)?;
         graph.push(entry.op, args, facts, 0);
+        if no_grad {
+            graph.mark_no_grad();
+        }
     }
     if done { Ok(graph) } else { Err(TextError { line: text.lines().count(), what: "no `return`".into() }) }
 }

@@ -5,7 +5,7 @@ use taipan_frontend::{
     torch::graph_module,
 };
 use taipan_ir::graph::Graph;
-use taipan_tensor::Tensor;
+use taipan_tensor::tape::Var;
 
 /// Names of the backends; all of them run graphs by the evaluator.
 pub const NAMES: [&str; 4] = ["native", "eager", "aot_eager", "inductor"];
@@ -23,7 +23,7 @@ impl Callable {
     }
 
     /// Runs the graph.
-    pub fn run(&self, inputs: &[Object], vm: &Vm) -> CallResult<Vec<Tensor>> {
+    pub fn run(&self, inputs: &[Object], vm: &Vm) -> CallResult<Vec<Var>> {
         graph_module::run(&self.function, inputs, vm)
     }
 }

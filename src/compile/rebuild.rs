@@ -5,7 +5,7 @@ use taipan_frontend::{
     inspect::{self, Object, Vm},
     torch::{make_tensor, torch_type},
 };
-use taipan_tensor::Tensor;
+use taipan_tensor::tape::Var;
 use taipan_tracer::{
     Effect, ExitFrame, Fill, Make, Recipe, Reg,
     value::{TupleClass, ViewKind},
@@ -15,12 +15,13 @@ use taipan_tracer::{
 pub struct Made(Vec<Object>);
 
 impl Made {
-    /// Makes every object of a recipe. `captured` are the values of its sources, `outputs` those of its graph. `None`: a native
+    /// Makes every object of a recipe. `inputs` are the tensors its graph ran on, `captured` the values of its sources, `outputs` those of its
+    /// graph. `None`: a native
     /// constructor failed, for want of memory.
-    pub fn new(recipe: &Recipe, captured: &[Option<Object>], outputs: &[Tensor], vm: &Vm) -> Option<Made> {
+    pub fn new(recipe: &Recipe, inputs: &[Option<Object>], captured: &[Option<Object>], outputs: &[Var], vm: &Vm) -> Option<Made> {
         let mut made = Made(Vec::with_capacity(recipe.makes.len()));
         for make in &recipe.makes {
-            let object = made.make(make, captured, outputs, vm)?;
+            let object = made.make(make, inputs, captured, outputs, vm)?;
             made.0.push(object);
         }
         for fill in &recipe.fills {
@@ -42,7 +43,7 @@ impl Made {
         reg.map_or_else(|| inspect::make_const(&inspect::Const::None, vm), |r| self.get(r))
     }
 
-    fn make(&self, make: &Make, captured: &[Option<Object>], outputs: &[Tensor], vm: &Vm) -> Option<Object> {
+    fn make(&self, make: &Make, inputs: &[Option<Object>], captured: &[Option<Object>], outputs: &[Var], vm: &Vm) -> Option<Object> {
         Some(match make {
             Make::Source(index) => captured.get(*index as usize)?.clone()?,
             Make::Const(c) => inspect::make_const(c, vm),
@@ -50,7 +51,7 @@ impl Made {
                 self.fill(fill, vm);
                 inspect::make_const(&inspect::Const::None, vm)
             }
-            Make::Output { index, origin } => make_tensor(outputs.get(*index as usize)?.clone(), *origin, vm)?,
+            Make::Output(index) => make_tensor(outputs.get(*index as usize)?.clone(), inputs.iter().flatten(), vm)?,
             Make::Known(object) => object.clone(),
             Make::Tuple(items, TupleClass::Tuple) => inspect::make_tuple(self.all(items), vm),
             Make::Tuple(items, TupleClass::Size) => torch_type::make_size(self.all(items), vm)?,

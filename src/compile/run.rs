@@ -15,7 +15,7 @@ use taipan_frontend::{
     inspect::{self, CallResult, Object, Vm},
     torch::{Ambient, TensorView, with_context},
 };
-use taipan_tensor::Tensor;
+use taipan_tensor::tape::Var;
 use taipan_tracer::Exit;
 
 /// What running a version came to.
@@ -65,23 +65,23 @@ impl Jit {
         version.runs.set(version.runs.get() + 1);
         let Some(recipe) = version.recipe() else { return Ok(Ran::Broke(chain.to_vec())) };
         let (inputs, rest) = captured.split_at(version.graph.inputs().len().min(captured.len()));
-        let outputs: Vec<Tensor> = match &version.work {
+        let outputs: Vec<Var> = match &version.work {
             None => vec![],
             Some(Work::Plan(plan)) => {
-                let Some(tensors) = tensors_of(inputs) else { return Ok(Ran::Failed) };
-                let ran = with_context(vm, |cx| plan.run(cx, &tensors, self.next_failure()));
+                let Some(vars) = vars_of(inputs) else { return Ok(Ran::Failed) };
+                let ran = with_context(vm, |cx| plan.run_vars(cx, &vars, recipe.recorded, self.next_failure()));
                 match ran {
                     Some(Ok(ran)) => ran.commit(),
                     // The region has changed nothing: the plain run from the same entry raises what is to be raised.
                     Some(Err(_)) | None => return Ok(Ran::Failed),
                 }
             }
-            Some(Work::Python(callable)) => match run_python(callable, inputs, vm)? {
+            Some(Work::Python(callable)) => match run_python(callable, inputs, recipe.recorded, vm)? {
                 Some(outputs) => outputs,
                 None => return Ok(Ran::Failed),
             },
         };
-        let Some(made) = Made::new(recipe, rest, &outputs, vm) else { return Err(inspect::memory_error(vm)) };
+        let Some(made) = Made::new(recipe, inputs, rest, &outputs, vm) else { return Err(inspect::memory_error(vm)) };
         let ran = match &version.exit {
             Exit::Return { value, .. } => Ran::Returned(made.get(*value)),
             Exit::Break { frames, .. } => match made.frames(frames) {
@@ -99,18 +99,18 @@ impl Jit {
     }
 }
 
-fn tensors_of(objects: &[Option<Object>]) -> Option<Vec<Tensor>> {
-    objects.iter().map(|o| o.as_ref().and_then(TensorView::of).map(|t| t.tensor())).collect()
+fn vars_of(objects: &[Option<Object>]) -> Option<Vec<Var>> {
+    objects.iter().map(|o| o.as_ref().and_then(TensorView::of).map(|t| t.var())).collect()
 }
 
-fn run_python(callable: &Callable, inputs: &[Option<Object>], vm: &Vm) -> CallResult<Option<Vec<Tensor>>> {
+fn run_python(callable: &Callable, inputs: &[Option<Object>], recorded: bool, vm: &Vm) -> CallResult<Option<Vec<Var>>> {
     let inputs: Option<Vec<Object>> = inputs.iter().cloned().collect();
     match inputs {
         Some(inputs) => {
             let _plain = Region::plain(vm);
-            // What asks for gradients is the recipe's business, and the mode of each op was settled while tracing.
+            // The graph says which of its ops stay off the tape.
             let mode = Ambient::now(vm);
-            mode.with_grad(false).set(vm);
+            mode.with_grad(recorded).set(vm);
             let ran = callable.run(&inputs, vm);
             mode.set(vm);
             ran.map(Some)

@@ -23,6 +23,8 @@ pub struct Context {
     programs: HashMap<ProgramKey, Arc<Program>>,
     workers: Workers,
     pub(crate) undo: Option<Undo>,
+    /// Number of the next node of the tape.
+    sequence: u64,
 }
 
 impl Context {
@@ -39,6 +41,7 @@ impl Context {
             programs: HashMap::new(),
             workers: Workers { threads: threads.max(1), pool: Arc::default() },
             undo: None,
+            sequence: 1,
         }
     }
 
@@ -55,6 +58,12 @@ impl Context {
     /// The workers.
     pub fn workers(&self) -> Workers {
         self.workers.clone()
+    }
+
+    /// The number of a node recorded now: larger than those of all before it.
+    pub fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
     }
 
     pub(crate) fn program(&mut self, key: ProgramKey, compile: impl FnOnce() -> Result<Program, OpError>) -> Result<Arc<Program>, OpError> {

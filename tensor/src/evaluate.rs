@@ -3,8 +3,14 @@
 //! A run that fails, or that is taken back, has changed nothing: what it wrote to storages that existed before it, it puts back, and
 //! so the generators. A run that succeeds is committed by its caller, after the last step of the call that can fail.
 
-use crate::{Context, Generators, Tensor, run::run, write::Undo};
+use crate::{
+    Context, Generators, Tensor,
+    run::run,
+    tape::{self, Var},
+    write::Undo,
+};
 use smallvec::SmallVec;
+use std::sync::Arc;
 use taipan_ir::{Arg, Meaning, OpError, Val, graph::Graph, graph::Node};
 
 /// A graph prepared for running many times.
@@ -16,6 +22,8 @@ pub struct Plan {
     /// For each node the values it is the last to use.
     dropped: Vec<SmallVec<[Val; 2]>>,
     may_draw: bool,
+    /// For each output the input that it may be a view of.
+    viewed: Vec<Option<usize>>,
 }
 
 impl Plan {
@@ -39,21 +47,56 @@ impl Plan {
             outputs: graph.outputs().to_vec(),
             values: graph.values(),
             dropped,
+            viewed: graph.outputs().iter().map(|output| viewed_input(graph, *output)).collect(),
             may_draw: graph.nodes().iter().any(|n| matches!(n.op.0.meaning, Meaning::Random { .. } | Meaning::Composite(_))),
         }
     }
 
-    /// Runs the graph on one tensor per input. `fail_at` makes the node of that number fail, for tests.
+    /// Runs the graph on one tensor per input, off the tape. `fail_at` makes the node of that number fail, for tests.
     ///
     /// # Errors
     /// Where a node fails, with its error; nothing has changed then.
-    pub fn run(&self, cx: &mut Context, inputs: &[Tensor], fail_at: Option<usize>) -> Result<Ran, OpError> {
+    pub fn run(&self, cx: &mut Context, inputs: &[Tensor], fail_at: Option<usize>) -> Result<Ran<Tensor>, OpError> {
+        self.walk(cx, inputs, Undo::new(inputs), fail_at, |cx, node, args| run(cx, node.op, args))
+    }
+
+    /// Runs the graph on one var per input. Where `recording`, nodes go onto the tape as they would in a plain run; otherwise it is as
+    /// [`Plan::run`], and results that are views of inputs know it.
+    ///
+    /// # Errors
+    /// Where a node fails, with its error; nothing has changed then.
+    pub fn run_vars(&self, cx: &mut Context, inputs: &[Var], recording: bool, fail_at: Option<usize>) -> Result<Ran<Var>, OpError> {
+        let data: Vec<Tensor> = inputs.iter().map(|var| var.data.clone()).collect();
+        if recording {
+            return self.walk(cx, inputs, Undo::new(&data), fail_at, |cx, node, args| tape::run(cx, !node.no_grad, node.op, args));
+        }
+        let ran = self.run(cx, &data, fail_at)?;
+        let outputs = ran.outputs.into_iter().zip(&self.viewed).map(|(data, viewed)| {
+            let var = Var::new(data);
+            if let Some(source) = viewed.and_then(|input| inputs.get(input))
+                && Arc::ptr_eq(source.data.storage(), var.data.storage())
+            {
+                var.note_view_of(source);
+            }
+            var
+        });
+        Ok(Ran { outputs: outputs.collect(), undo: ran.undo, generators: ran.generators })
+    }
+
+    fn walk<T: Clone>(
+        &self,
+        cx: &mut Context,
+        inputs: &[T],
+        undo: Undo,
+        fail_at: Option<usize>,
+        step: impl Fn(&mut Context, &Node, &[Arg<T>]) -> Result<SmallVec<[T; 2]>, OpError>,
+    ) -> Result<Ran<T>, OpError> {
         if inputs.len() != self.inputs.len() {
             return Err(OpError::runtime(format!("the graph takes {} inputs but {} were given", self.inputs.len(), inputs.len())));
         }
         let generators = self.may_draw.then(|| cx.generators.clone());
-        let attempt = Attempt::new(cx, Undo::new(inputs), generators);
-        let mut values: Vec<Option<Tensor>> = vec![None; self.values];
+        let attempt = Attempt::new(cx, undo, generators);
+        let mut values: Vec<Option<T>> = vec![None; self.values];
         for (value, tensor) in self.inputs.iter().zip(inputs) {
             values[value.0 as usize] = Some(tensor.clone());
         }
@@ -61,8 +104,8 @@ impl Plan {
             if fail_at == Some(i) {
                 return Err(OpError::runtime(format!("failure injected at node {i}")));
             }
-            let args: SmallVec<[Arg<Tensor>; 8]> = node.args.iter().map(|a| filled(a, &values)).collect::<Result<_, _>>()?;
-            let results = run(attempt.cx, node.op, &args)?;
+            let args: SmallVec<[Arg<T>; 8]> = node.args.iter().map(|a| filled(a, &values)).collect::<Result<_, _>>()?;
+            let results = step(attempt.cx, node, &args)?;
             if results.len() != node.results.len() {
                 return Err(OpError::runtime(format!("{} gave {} results", node.op.name(), results.len())));
             }
@@ -77,19 +120,32 @@ impl Plan {
     }
 }
 
+/// The input that an output is a view of, as far as the ops tell: a composite may have copied.
+fn viewed_input(graph: &Graph, output: Val) -> Option<usize> {
+    let mut value = output;
+    for node in graph.nodes().iter().rev() {
+        if node.results.contains(&value) {
+            let view = matches!(node.op.0.meaning, Meaning::View | Meaning::Composite(_)) && node.op.0.gradient.differentiable();
+            let Some(Arg::Tensor(source)) = node.args.first().filter(|_| view) else { return None };
+            value = *source;
+        }
+    }
+    graph.inputs().iter().position(|input| input.value == value).filter(|_| value != output)
+}
+
 /// Runs a graph once; see [`Plan::run`].
 ///
 /// # Errors
 /// Where a node fails, with its error; nothing has changed then.
-pub fn evaluate(cx: &mut Context, graph: &Graph, inputs: &[Tensor]) -> Result<Ran, OpError> {
+pub fn evaluate(cx: &mut Context, graph: &Graph, inputs: &[Tensor]) -> Result<Ran<Tensor>, OpError> {
     Plan::new(graph).run(cx, inputs, None)
 }
 
-fn present(value: Val, values: &[Option<Tensor>]) -> Result<Tensor, OpError> {
+fn present<T: Clone>(value: Val, values: &[Option<T>]) -> Result<T, OpError> {
     values[value.0 as usize].clone().ok_or_else(|| OpError::runtime(format!("`{value}` has no value")))
 }
 
-fn filled(arg: &Arg<Val>, values: &[Option<Tensor>]) -> Result<Arg<Tensor>, OpError> {
+fn filled<T: Clone>(arg: &Arg<Val>, values: &[Option<T>]) -> Result<Arg<T>, OpError> {
     Ok(match arg {
         Arg::Tensor(v) => Arg::Tensor(present(*v, values)?),
         Arg::Tensors(vs) => Arg::Tensors(vs.iter().map(|v| present(*v, values)).collect::<Result<_, _>>()?),
@@ -138,20 +194,20 @@ impl Drop for Attempt<'_> {
 
 /// A run that succeeded and can still be taken back.
 #[must_use]
-pub struct Ran {
-    outputs: Vec<Tensor>,
+pub struct Ran<T> {
+    outputs: Vec<T>,
     undo: Undo,
     generators: Option<Generators>,
 }
 
-impl Ran {
+impl<T> Ran<T> {
     /// The results, before it is decided that they hold.
-    pub fn outputs(&self) -> &[Tensor] {
+    pub fn outputs(&self) -> &[T] {
         &self.outputs
     }
 
     /// Lets everything the run did stand. Nothing here can fail.
-    pub fn commit(self) -> Vec<Tensor> {
+    pub fn commit(self) -> Vec<T> {
         self.outputs
     }
 

@@ -53,6 +53,12 @@ pub fn may_overlap_itself(sizes: &[i64], strides: &[i64]) -> bool {
     false
 }
 
+/// Whether the elements fill one piece of memory, each place once.
+pub fn is_dense(sizes: &[i64], strides: &[i64]) -> bool {
+    let (low, high) = extent(sizes, strides);
+    !may_overlap_itself(sizes, strides) && low == 0 && high + 1 == numel(sizes).max(1) as i64
+}
+
 /// Whether some dim of more than one element has stride zero, as an expanded tensor has.
 pub fn is_expanded(sizes: &[i64], strides: &[i64]) -> bool {
     sizes.iter().zip(strides).any(|(n, s)| *n > 1 && *s == 0)

@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`storage`] and [`tensor`] hold data; [`element`] and [`layout`] are how kernels see it; [`context`] is what an
 //! engine owns; [`run()`] runs one op and [`evaluate`] a graph; [`ops`] holds every op, one family a file, and [`registry()`] the table of
-//! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order.
+//! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order, [`tape`] records ops and walks back.
 pub mod context;
 pub mod element;
 pub mod evaluate;
@@ -19,6 +19,7 @@ pub mod run;
 pub mod safetensors;
 pub mod special;
 pub mod storage;
+pub mod tape;
 pub mod tensor;
 pub mod write;
 

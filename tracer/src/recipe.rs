@@ -15,7 +15,7 @@ use taipan_frontend::{
     torch::Ambient,
 };
 use taipan_guards::SourceId;
-use taipan_ir::{OpRef, Val};
+use taipan_ir::Val;
 
 /// A made object, by its place in [`Recipe::makes`].
 pub type Reg = u32;
@@ -28,12 +28,7 @@ pub enum Make {
     /// A constant.
     Const(Const),
     /// A tensor of the graph, by its place in [`Recipe::outputs`].
-    Output {
-        /// The place.
-        index: u32,
-        /// The op that made it, where PyTorch would record that op.
-        origin: Option<OpRef>,
-    },
+    Output(u32),
     /// An object that lives as long as the VM, or is held by a code object.
     Known(Object),
     /// A tuple or one of its classes.
@@ -147,6 +142,8 @@ pub struct Recipe {
     pub sources: Vec<SourceId>,
     /// Values of the graph that are needed.
     pub outputs: Vec<Val>,
+    /// Whether one of them requires grad, so that the graph runs on the tape.
+    pub recorded: bool,
     /// Objects to make, in order.
     pub makes: Vec<Make>,
     /// What goes into new containers.
@@ -228,9 +225,8 @@ impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
             Kind::Tensor(t) => {
                 let value = self.recorder.graph_value(id)?;
                 self.recipe.outputs.push(value);
-                let made_by = |n: &&taipan_ir::graph::Node| n.results.contains(&value);
-                let origin = self.recorder.graph.nodes().iter().find(made_by).map(|n| n.op).filter(|_| t.requires_grad);
-                Make::Output { index: self.recipe.outputs.len() as u32 - 1, origin }
+                self.recipe.recorded |= t.requires_grad;
+                Make::Output(self.recipe.outputs.len() as u32 - 1)
             }
             Kind::Tuple(items, class) => Make::Tuple(self.all(&items)?, class),
             Kind::Set(items, class) => {

@@ -516,7 +516,8 @@ impl<'vm> Recorder<'vm> {
                 }
             });
         }
-        tracked = tracked && self.ambient.grad_enabled() && op.0.differentiable;
+        let no_grad = tracked && !self.ambient.grad_enabled();
+        tracked = tracked && self.ambient.grad_enabled() && op.0.gradient.differentiable();
         let line = self.frames.last().map_or(0, Frame::line);
         if let Meaning::Mutate { writes, .. } = op.0.meaning {
             let Some(Arg::Tensor(target)) = args.get(writes) else { return stop(&stop::OPERATOR, op.name()) };
@@ -527,6 +528,9 @@ impl<'vm> Recorder<'vm> {
                 return stop(&stop::GRADIENT, format!("{} on a tensor that requires grad", op.name()));
             }
             self.graph.push(op, vals, facts, line);
+            if no_grad {
+                self.graph.mark_no_grad();
+            }
             return Ok(SmallVec::from_elem(Value::Object(*target), 1));
         }
         if self.ambient.grad_enabled() {
@@ -540,6 +544,9 @@ impl<'vm> Recorder<'vm> {
             }
         }
         let results = self.graph.push(op, vals, facts.iter().cloned(), line);
+        if no_grad {
+            self.graph.mark_no_grad();
+        }
         if let Some(ids) = unchanged {
             return Ok(ids.into_iter().map(Value::Object).collect());
         }

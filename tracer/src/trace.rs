@@ -137,6 +137,9 @@ pub fn trace(entry: &[EntryFrame<'_>], ambient: Ambient, limits: Limits, vm: &Vm
             let mut recorder = driver.recorder;
             if let Exit::Return { recipe, .. } | Exit::Break { recipe, .. } = &exit {
                 recorder.graph.set_outputs(recipe.outputs.clone());
+                if !recipe.recorded {
+                    recorder.graph.clear_no_grad();
+                }
             }
             let inputs =
                 recorder.inputs.iter().filter_map(|id| recorder.item(*id).handle.as_ref().map(taipan_guards::Handle::source)).collect();

@@ -1,13 +1,7 @@
 //! What can be asked of a tensor without an op: `shape`, `dtype`, `grad`, `requires_grad`, `T` and their like.
 
-use super::{
-    create::expect_tensor,
-    variable::{Origin, Variable},
-};
-use rustpython_vm::{
-    AsObject, Py, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine, builtins::PyType, function::PySetterValue, pyclass,
-    types::Representable,
-};
+use super::{autograd::GradientNode, create::expect_tensor, variable::Variable};
+use rustpython_vm::{AsObject, Py, PyObjectRef, PyRef, PyResult, VirtualMachine, builtins::PyType, function::PySetterValue};
 use taipan_ir::{Dim, bind::Operand};
 
 /// Puts the attributes into the class.
@@ -33,12 +27,10 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "itemsize": |zelf: PyRef<Variable>| zelf.with_data(|data| data.dtype().size()),
         "nbytes": |zelf: PyRef<Variable>| zelf.with_data(|data| data.numel() * data.dtype().size()),
         "is_leaf": |zelf: PyRef<Variable>| zelf.is_leaf(),
-        "grad_fn": |zelf: PyRef<Variable>, vm: &VirtualMachine| {
-            zelf.origin().map(|origin| GradientNode(origin).into_ref(&vm.ctx))
-        },
-        "_base": |zelf: PyRef<Variable>| zelf.base(),
-        "retains_grad": |_zelf: PyRef<Variable>| false,
-        "output_nr": |_zelf: PyRef<Variable>| 0,
+        "grad_fn": |zelf: PyRef<Variable>, vm: &VirtualMachine| GradientNode::of(&zelf, vm),
+        "_base": |zelf: PyRef<Variable>, vm: &VirtualMachine| zelf.base(vm),
+        "retains_grad": |zelf: PyRef<Variable>| zelf.meta().retains_grad(),
+        "output_nr": |zelf: PyRef<Variable>| zelf.var().edge().map_or(0, |edge| edge.slot),
         "_version": |zelf: PyRef<Variable>| zelf.with_data(|data| data.storage().version()),
         "T": |zelf: PyRef<Variable>, vm: &VirtualMachine| reversed(zelf, vm),
         "mT": |zelf: PyRef<Variable>, vm: &VirtualMachine| matrix_transposed("mT", zelf, vm),
@@ -62,27 +54,8 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
     }
     writable! {
         "requires_grad": |zelf: PyRef<Variable>| zelf.requires_grad(), set_requires_grad,
-        "grad": |zelf: PyRef<Variable>| zelf.grad(), set_grad,
+        "grad": |zelf: PyRef<Variable>, vm: &VirtualMachine| zelf.grad(vm), set_grad,
         "data": |zelf: PyRef<Variable>, vm: &VirtualMachine| zelf.state().wrap(zelf.data(), vm), set_data,
-    }
-}
-
-/// `x.grad_fn`: tells where a tensor came from; there is no tape behind it.
-#[pyclass(module = "torch.autograd.graph", name = "Node")]
-#[derive(Debug, PyPayload)]
-pub(super) struct GradientNode(Origin);
-
-#[pyclass(with(Representable), flags(DISALLOW_INSTANTIATION))]
-impl GradientNode {
-    #[pymethod]
-    fn name(zelf: &Py<Self>) -> String {
-        zelf.0.node_name()
-    }
-}
-
-impl Representable for GradientNode {
-    fn repr_str(zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<String> {
-        Ok(format!("<{} object at {:#x}>", zelf.0.node_name(), zelf.get_id()))
     }
 }
 

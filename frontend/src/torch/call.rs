@@ -5,7 +5,7 @@ use super::{
     execute::{Computed, execute},
     operand::{keyword, operand},
     state::{TorchState, raise},
-    variable::{Origin, Variable},
+    variable::Variable,
 };
 use crate::vm::guarded;
 use rustpython_vm::{
@@ -15,14 +15,14 @@ use rustpython_vm::{
     pyclass,
     types::{Callable, GetDescriptor, Representable},
 };
-use std::{rc::Rc, sync::Arc};
+use std::rc::Rc;
 use taipan_ir::{
     Arg,
     bind::{Bound, CallForm, Operand, bind},
-    op::{Entry, Forms, OpRef},
+    op::{Entry, Forms},
     schema::{Kind, Schema},
 };
-use taipan_tensor::{Tensor, registry};
+use taipan_tensor::{Tensor, registry, tape::Var};
 
 /// All overloads that one name of `torch` stands for.
 #[derive(Debug)]
@@ -261,40 +261,22 @@ impl TorchState {
         let Some(entry) = registry().entry(bound.op) else {
             return Err(vm.new_not_implemented_error(format!("the op '{}' is not registered", bound.op.name())));
         };
-        let recorded = self.records(bound.op, &bound.args);
+        let recording = self.grad_enabled();
         let written = written_params(&entry.schema);
-        for position in &written {
-            if let Some(Arg::Tensor(target)) = bound.args.get(*position) {
-                target.check_write_in_place(self.grad_enabled(), vm)?;
-            }
-        }
         let results = guarded(vm, bound.op.name(), || {
-            self.with_context(|context| execute(context, bound.op, &bound.args)).map_err(|error| raise(error, vm))
+            self.with_context(|context| execute(context, recording, bound.op, &bound.args)).map_err(|error| raise(error, vm))
         })?;
-        if recorded {
-            for position in &written {
-                if let Some(Arg::Tensor(target)) = bound.args.get(*position) {
-                    target.record(Some(Origin(bound.op)));
-                }
-            }
+        if recording && !written.is_empty() {
+            Variable::note_write();
         }
         if let Some(out) = &bound.out {
-            return self.write_out(entry.schema.base, out, results.into_iter().map(Computed::data).collect(), recorded, vm);
+            return self.write_out(entry.schema.base, out, results.into_iter().map(Computed::var).collect(), vm);
         }
         let mut objects = Vec::with_capacity(results.len());
         for (index, result) in results.into_iter().enumerate() {
-            objects.push(self.result(entry, index, result, &bound.args, recorded, vm));
+            objects.push(self.result(entry, index, result, &bound.args, vm));
         }
         self.pack(entry, objects, vm)
-    }
-
-    /// Whether the op's results require grad: PyTorch would put it on the tape.
-    pub(super) fn records(&self, op: OpRef, args: &[Arg<PyRef<Variable>>]) -> bool {
-        let mut required = false;
-        for arg in args {
-            arg.for_each(|variable| required |= variable.requires_grad());
-        }
-        required && op.0.differentiable && self.grad_enabled()
     }
 
     /// The object for one result: the argument itself where the op wrote into it or handed it through.
@@ -304,29 +286,23 @@ impl TorchState {
         index: usize,
         result: Computed,
         args: &[Arg<PyRef<Variable>>],
-        recorded: bool,
         vm: &VirtualMachine,
     ) -> PyObjectRef {
-        let alias = entry.schema.returns.get(index).and_then(|result| result.alias);
+        let alias = entry.schema.returns.get(index).or(entry.schema.returns.first()).and_then(|result| result.alias);
         if let Some(alias) = alias.filter(|alias| alias.write) {
             let position = entry.schema.params.iter().position(|param| param.alias == Some(alias));
             if let Some(Arg::Tensor(target)) = position.and_then(|position| args.get(position)) {
                 return target.clone().into();
             }
         }
-        let (data, origin) = match result {
+        let var = match result {
             Computed::Argument(variable) => return variable.into(),
-            Computed::New(data, origin) => (data, origin),
+            Computed::New(var) => var,
         };
+        let object = self.wrap_var(var, vm);
         let viewed = alias.and_then(|alias| entry.schema.params.iter().position(|param| param.alias == Some(alias)));
-        let origin = (recorded && data.dtype().is_float()).then_some(origin);
-        let object = self.wrap_recorded(data, origin, vm);
-        // A view for autograd: `detach` makes none.
-        if let Some(Arg::Tensor(source)) = viewed.and_then(|position| args.get(position))
-            && entry.op.0.differentiable
-            && object.with_data(|own| source.with_data(|data| Arc::ptr_eq(own.storage(), data.storage())))
-        {
-            object.set_view_of(source);
+        if let Some(Arg::Tensor(source)) = viewed.and_then(|position| args.get(position)) {
+            object.know_base(source);
         }
         object.into()
     }
@@ -345,15 +321,8 @@ impl TorchState {
     }
 
     /// Puts results into the tensors given as `out=`.
-    fn write_out(
-        self: &Rc<Self>,
-        name: &str,
-        out: &Operand<PyRef<Variable>>,
-        results: Vec<Tensor>,
-        recorded: bool,
-        vm: &VirtualMachine,
-    ) -> PyResult {
-        if recorded {
+    fn write_out(self: &Rc<Self>, name: &str, out: &Operand<PyRef<Variable>>, results: Vec<Var>, vm: &VirtualMachine) -> PyResult {
+        if results.iter().any(Var::requires_grad) {
             return Err(
                 vm.new_runtime_error("out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
             );
@@ -374,8 +343,8 @@ impl TorchState {
         if targets.len() != results.len() {
             return Err(vm.new_type_error(format!("'out' must hold {} tensors, not {}", results.len(), targets.len())));
         }
-        for (target, data) in targets.iter().zip(results) {
-            self.write_one(target, data, vm)?;
+        for (target, result) in targets.iter().zip(results) {
+            self.write_one(target, result.data, vm)?;
         }
         let mut objects: Vec<PyObjectRef> = targets.into_iter().map(Into::into).collect();
         match (out, objects.len()) {

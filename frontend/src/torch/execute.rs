@@ -1,46 +1,46 @@
-//! Runs one op for a tensor object's sake: which result *is* an argument, and which primitive op each result came from.
+//! Runs one op for a tensor object's sake, and says which result *is* an argument.
 
-use super::variable::{Origin, Variable};
+use super::variable::Variable;
 use rustpython_vm::PyRef;
-use taipan_ir::{
-    Arg, DType, Dims, Emitter, Facts, Meaning, OpError, OpRef, Val,
-    op::{CompositeRule, Vals},
+use taipan_ir::{Arg, Gradient, Meaning, OpError, OpRef, Val, op::CompositeRule};
+use taipan_tensor::{
+    Context,
+    tape::{TapeEmitter, Var},
 };
-use taipan_tensor::{Context, Tensor, run::EagerEmitter};
 
 /// A result of an op.
 pub(super) enum Computed {
-    /// A tensor of its own, and the op that made it.
-    New(Tensor, Origin),
+    /// A tensor of its own.
+    New(Var),
     /// An argument, handed through as it was: `contiguous`, `to`, `dropout` in evaluation.
     Argument(PyRef<Variable>),
 }
 
 impl Computed {
-    pub(super) fn data(self) -> Tensor {
+    pub(super) fn var(self) -> Var {
         match self {
-            Computed::New(data, _) => data,
-            Computed::Argument(variable) => variable.data(),
+            Computed::New(var) => var,
+            Computed::Argument(variable) => variable.var(),
         }
     }
 }
 
-/// Runs an op on the data of `args`.
-pub(super) fn execute(context: &mut Context, op: OpRef, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
-    if let Meaning::Composite(rule) = op.0.meaning {
-        return composite(context, op, rule, args);
+/// Runs an op on `args`, and puts it on the tape where `recording`.
+pub(super) fn execute(context: &mut Context, recording: bool, op: OpRef, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
+    if let (Meaning::Composite(rule), Gradient::Parts) = (op.0.meaning, op.0.gradient) {
+        return composite(context, recording, rule, args);
     }
-    let args: Vec<Arg<Tensor>> = args.iter().map(|arg| arg.map(|variable| variable.data())).collect();
-    let results = taipan_tensor::run(context, op, &args)?;
-    Ok(results.into_iter().map(|data| Computed::New(data, Origin(op))).collect())
+    let args: Vec<Arg<Var>> = args.iter().map(|arg| arg.map(|variable| variable.var())).collect();
+    let results = taipan_tensor::tape::run(context, recording, op, &args)?;
+    Ok(results.into_iter().map(Computed::New).collect())
 }
 
 /// A composite's rule runs here, as only its values tell a result that is an argument from an equal view of it.
-fn composite(context: &mut Context, op: OpRef, rule: CompositeRule, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
-    let mut emitter = OriginEmitter { inner: EagerEmitter::new(context), made: Vec::new() };
+fn composite(context: &mut Context, recording: bool, rule: CompositeRule, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
+    let mut emitter = TapeEmitter::new(context, recording);
     let mut given = Vec::new();
     let mut enter = |variable: &PyRef<Variable>| {
-        let value = emitter.inner.value(variable.data());
+        let value = emitter.value(variable.var());
         given.push((value, variable.clone()));
         value
     };
@@ -48,42 +48,7 @@ fn composite(context: &mut Context, op: OpRef, rule: CompositeRule, args: &[Arg<
     let results = rule(&mut emitter, &args)?;
     let computed = |value: &Val| match given.iter().find(|(own, _)| own == value) {
         Some((_, variable)) => Computed::Argument(variable.clone()),
-        None => Computed::New(emitter.inner.tensor(*value).clone(), Origin(emitter.maker(*value).unwrap_or(op))),
+        None => Computed::New(emitter.var(*value).clone()),
     };
     Ok(results.iter().map(computed).collect())
-}
-
-/// Runs ops as they come, composites by their parts, and remembers which op made which value.
-struct OriginEmitter<'a> {
-    inner: EagerEmitter<'a>,
-    made: Vec<(Val, OpRef)>,
-}
-
-impl OriginEmitter<'_> {
-    fn maker(&self, value: Val) -> Option<OpRef> {
-        self.made.iter().rev().find(|(made, _)| *made == value).map(|(_, op)| *op)
-    }
-}
-
-impl Emitter for OriginEmitter<'_> {
-    fn dims(&mut self) -> &mut dyn Dims {
-        self.inner.dims()
-    }
-
-    fn facts(&self, value: Val) -> &Facts {
-        self.inner.facts(value)
-    }
-
-    fn emit(&mut self, op: OpRef, args: &[Arg<Val>]) -> Result<Vals, OpError> {
-        if let Meaning::Composite(rule) = op.0.meaning {
-            return rule(self, args);
-        }
-        let results = self.inner.emit(op, args)?;
-        self.made.extend(results.iter().map(|value| (*value, op)));
-        Ok(results)
-    }
-
-    fn default_float(&self) -> DType {
-        self.inner.default_float()
-    }
 }

@@ -8,7 +8,7 @@ use rustpython_vm::{
 };
 use std::collections::HashMap;
 use taipan_ir::{Dim, Number, OpRef, Val, graph::Graph, op::Arg, schema::Schema};
-use taipan_tensor::{Tensor, registry};
+use taipan_tensor::{registry, tape::Var};
 
 /// Hands a graph and example inputs to a backend; its answer is called with the inputs and gives the outputs.
 pub fn compile(backend: &Object, graph: &Graph, examples: &[Object], vm: &Vm) -> PyResult {
@@ -17,13 +17,13 @@ pub fn compile(backend: &Object, graph: &Graph, examples: &[Object], vm: &Vm) ->
 }
 
 /// Calls what a backend made. Its result is a tensor, or a tuple or list of them, as many as the graph has outputs.
-pub fn run(function: &Object, inputs: &[Object], vm: &Vm) -> PyResult<Vec<Tensor>> {
+pub fn run(function: &Object, inputs: &[Object], vm: &Vm) -> PyResult<Vec<Var>> {
     let result = function.call(FuncArgs::from(inputs.to_vec()), vm)?;
     let items = match inspect::tuple_items(&result) {
         Some(items) => items.to_vec(),
         None => inspect::list_items(&result).unwrap_or_else(|| vec![result.clone()]),
     };
-    let tensor = |o: &Object| TensorView::of(o).map(|t| t.tensor());
+    let tensor = |o: &Object| TensorView::of(o).map(|t| t.var());
     items.iter().map(tensor).collect::<Option<Vec<_>>>().ok_or_else(|| vm.new_type_error("a backend's function must return tensors"))
 }
 
@@ -39,7 +39,12 @@ fn module(graph: &Graph, vm: &Vm) -> PyResult {
     for input in graph.inputs() {
         nodes.insert(input.value, vm.call_method(&fx, "placeholder", (input.name.clone(),))?);
     }
+    let mut grad = true;
     for node in graph.nodes() {
+        if grad == node.no_grad {
+            grad = !grad;
+            set_grad_node(&fx, grad, vm)?;
+        }
         let made = call_node(&fx, node.op, &node.args, &nodes, vm)?;
         match node.results.as_slice() {
             [one] if !returns_list(node.op) => {
@@ -54,9 +59,20 @@ fn module(graph: &Graph, vm: &Vm) -> PyResult {
             }
         }
     }
+    if !grad {
+        set_grad_node(&fx, true, vm)?;
+    }
     let outputs: Vec<Object> = graph.outputs().iter().filter_map(|v| nodes.get(v).cloned()).collect();
     vm.call_method(&fx, "output", (inspect::make_tuple(outputs, vm),))?;
     attribute("GraphModule")?.call((inspect::make_dict(vm), fx), vm)
+}
+
+/// What is between such nodes is on the tape or off it.
+fn set_grad_node(fx: &Object, enabled: bool, vm: &Vm) -> PyResult<()> {
+    let function = inspect::module_attribute("torch._C", vm.ctx.intern_str("_set_grad_enabled"), vm)
+        .ok_or_else(|| vm.new_runtime_error("torch._C has no _set_grad_enabled"))?;
+    let args = inspect::make_tuple(vec![vm.ctx.new_bool(enabled).into()], vm);
+    vm.call_method(fx, "call_function", (function, args)).map(drop)
 }
 
 fn returns_list(op: OpRef) -> bool {

@@ -5,7 +5,7 @@ use super::{
     index_plan::{Index, Item, Step, plan},
     operand::type_name,
     state::raise,
-    variable::{Origin, Variable},
+    variable::Variable,
 };
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
@@ -48,15 +48,7 @@ pub(super) fn set(zelf: &Py<Variable>, key: &PyObject, value: Option<PyObjectRef
             state.call_named("copy_", &[Operand::Tensor(view.clone()), Operand::Tensor(value)], &[], vm)?;
         }
     }
-    if value.requires_grad() && state.grad_enabled() {
-        zelf.record(value.origin().or(view.origin()).or_else(|| overwritten(zelf)));
-    }
     Ok(())
-}
-
-/// The node of an assignment whose value is a leaf.
-fn overwritten(zelf: &Py<Variable>) -> Option<Origin> {
-    zelf.state().internal("copy_").and_then(|set| set.entries().first().map(|entry| Origin(entry.op)))
 }
 
 /// The parts of a key; a key that isn't a tuple has one.

@@ -48,17 +48,13 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "item": |zelf: PyRef<Variable>, vm: &VirtualMachine| item(&zelf, vm),
         "tolist": |zelf: PyRef<Variable>, vm: &VirtualMachine| to_list(&zelf.data(), vm),
         "requires_grad_": requires_grad_in_place,
-        "detach_": detach_in_place,
-        "backward": backward,
-        "retain_grad": retain_grad,
-        "register_hook": register_hook,
         "cuda": no_device,
         "numpy": no_numpy,
         "__array__": no_numpy,
         "type": convert_type,
         "set_": |zelf: PyRef<Variable>, source: PyRef<Variable>| { zelf.set_data(source.data()); zelf },
         "resize_": resize_in_place,
-        "_is_view": |zelf: PyRef<Variable>| zelf.base().is_some(),
+        "_is_view": |zelf: PyRef<Variable>| zelf.meta().base().is_some(),
         "untyped_storage": PyStorage::of,
         "as_subclass": as_subclass,
         "new_tensor": new_tensor,
@@ -170,32 +166,6 @@ fn requires_grad_in_place(zelf: PyRef<Variable>, flag: OptionalArg<bool>, vm: &V
     }
     zelf.set_requires_grad(flag, vm)?;
     Ok(zelf)
-}
-
-fn detach_in_place(zelf: PyRef<Variable>) -> PyRef<Variable> {
-    zelf.record(None);
-    zelf
-}
-
-fn backward(zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult<()> {
-    Err(vm.new_runtime_error(match zelf.requires_grad() {
-        false => "element 0 of tensors does not require grad and does not have a grad_fn",
-        true => "backward() needs the autograd tape, which this build of Taipan does not have yet",
-    }))
-}
-
-fn retain_grad(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<()> {
-    match zelf.requires_grad() {
-        true => Ok(()),
-        false => Err(vm.new_runtime_error("can't retain_grad on Tensor that has requires_grad=False")),
-    }
-}
-
-fn register_hook(zelf: PyRef<Variable>, _hook: PyObjectRef, vm: &VirtualMachine) -> PyResult<()> {
-    Err(vm.new_runtime_error(match zelf.requires_grad() {
-        false => "cannot register a hook on a tensor that doesn't require gradient",
-        true => "register_hook() needs the autograd tape, which this build of Taipan does not have yet",
-    }))
 }
 
 fn no_device(_zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult {
@@ -325,7 +295,7 @@ fn deep_copy(zelf: PyRef<Variable>, memo: PyRef<PyDict>, vm: &VirtualMachine) ->
     let copy = Tensor::copied(&data).map_err(|error| raise(error, vm))?;
     let object = object_like(&zelf, copy, vm)?;
     memo.set_item(&*key, object.clone(), vm)?;
-    if let (Some(grad), Some(copy)) = (zelf.grad(), object.downcast_ref::<Variable>()) {
+    if let (Some(grad), Some(copy)) = (zelf.grad(vm), object.downcast_ref::<Variable>()) {
         let grad = vm.call_method(&grad, "__deepcopy__", (memo,))?;
         copy.set_grad(Some(grad));
     }

@@ -1,10 +1,11 @@
 //! `torch._C`, the native part of `torch`: tensors, dtypes, and every op of the registry as a function and a method.
 //!
 //! Reading order: `variable` is the tensor object, `state` what all of one VM share; `call` and `execute` run an op called from Python by
-//! way of `operand`; `operators`, `index`, `attributes` and `methods` are what else a tensor can do; `module` puts it all
+//! way of `operand`; `operators`, `index`, `attributes` and `methods` are what else a tensor can do, `autograd` how it is differentiated; `module` puts it all
 //! into `torch._C`.
 
 mod attributes;
+mod autograd;
 mod call;
 mod compiler;
 mod constants;
@@ -36,4 +37,4 @@ pub use module::definition;
 pub use operand::{dtype_of, operand};
 pub use state::{TorchState, raise, state};
 pub use tracing::{Ambient, OpCallable, TensorView, make_tensor, torch_type, with_context};
-pub use variable::{Origin, Variable};
+pub use variable::Variable;

@@ -1,7 +1,7 @@
 //! The native module `torch._C`: constants, classes, every op of the registry, and the few functions that are not ops.
 
 use super::{
-    attributes::{self, GradientNode},
+    attributes, autograd,
     call::{OpFunction, OpMethod, OverloadSet},
     compiler,
     constants::{PyDType, PyDevice, PyFloatInfo, PyIntInfo, PyLayout, PyMemoryFormat},
@@ -53,10 +53,12 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     generator::install(module, &state, vm)?;
     legacy::install(module, &state, vm)?;
     modes::install(module, &state, vm)?;
+    autograd::install_functions(module, &state, vm)?;
     install_functions(module, &state, vm)?;
     let class = Variable::static_type();
     attributes::install(class, vm);
     methods::install(class, vm);
+    autograd::install_methods(class, vm);
     install_ops(module, &state, vm)?;
     near::install(module, vm)?;
     near::install_function(module, vm)?;
@@ -70,7 +72,6 @@ fn make_classes() {
         OpFunction::make_static_type(),
         OpMethod::make_static_type(),
         StateHandle::make_static_type(),
-        GradientNode::make_static_type(),
         generator::PyGenerator::make_static_type(),
         PyStorage::make_static_type(),
     );

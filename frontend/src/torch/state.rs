@@ -1,11 +1,6 @@
 //! What all tensors of one engine share: the context ops run in, the gradient mode, and the objects of `torch._C`.
 
-use super::{
-    call::OverloadSet,
-    constants::Constants,
-    print::PrintOptions,
-    variable::{Origin, Variable},
-};
+use super::{call::OverloadSet, constants::Constants, print::PrintOptions, variable::Variable};
 use rustpython_vm::{
     PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine,
     builtins::{PyBaseExceptionRef, PyTuple, PyTypeRef},
@@ -18,7 +13,10 @@ use std::{
     rc::Rc,
 };
 use taipan_ir::{DType, Device, ErrorKind, OpError};
-use taipan_tensor::{Context, Tensor};
+use taipan_tensor::{
+    Context, Tensor,
+    tape::{Host, Var},
+};
 
 /// The state of `torch` in one VM.
 pub struct TorchState {
@@ -32,6 +30,8 @@ pub struct TorchState {
     result_types: RefCell<HashMap<&'static str, PyTypeRef>>,
     internal: RefCell<HashMap<&'static str, Rc<OverloadSet>>>,
     print_options: RefCell<PrintOptions>,
+    /// An exception on its way through the tape, which carries none.
+    pending: RefCell<Option<PyBaseExceptionRef>>,
 }
 
 impl TorchState {
@@ -49,6 +49,7 @@ impl TorchState {
             result_types: RefCell::default(),
             internal: RefCell::default(),
             print_options: RefCell::default(),
+            pending: RefCell::default(),
         }))
     }
 
@@ -101,9 +102,9 @@ impl TorchState {
         self.object(Variable::new(data, Rc::clone(self)), vm)
     }
 
-    /// A tensor object as the result of a recorded op.
-    pub(super) fn wrap_recorded(self: &Rc<Self>, data: Tensor, origin: Option<Origin>, vm: &VirtualMachine) -> PyRef<Variable> {
-        self.object(Variable::new(data, Rc::clone(self)).with_origin(origin), vm)
+    /// A plain `torch.Tensor` object over data that has its place on the tape.
+    pub(super) fn wrap_var(self: &Rc<Self>, var: Var, vm: &VirtualMachine) -> PyRef<Variable> {
+        self.object(Variable::over(var, Rc::clone(self)), vm)
     }
 
     fn object(&self, variable: Variable, vm: &VirtualMachine) -> PyRef<Variable> {
@@ -182,6 +183,26 @@ impl TorchState {
     pub(super) fn internal_function(self: &Rc<Self>, name: &'static str, vm: &VirtualMachine) -> Option<PyObjectRef> {
         let overloads = self.internal(name)?;
         Some(super::call::OpFunction::new(overloads, Rc::clone(self), name, "torch.ops.aten").into_ref(&vm.ctx).into())
+    }
+}
+
+impl TorchState {
+    /// Keeps an exception until the tape has passed on that there was one.
+    pub(super) fn hold_exception(&self, exception: PyBaseExceptionRef) -> OpError {
+        *self.pending.borrow_mut() = Some(exception);
+        OpError::runtime("an exception was raised while gradients were computed")
+    }
+
+    /// The exception an error of the tape stands for.
+    pub(super) fn raise_held(&self, error: OpError, vm: &VirtualMachine) -> PyBaseExceptionRef {
+        let held = self.pending.borrow_mut().take();
+        held.unwrap_or_else(|| raise(error, vm))
+    }
+}
+
+impl Host for TorchState {
+    fn step(&self, work: &mut dyn FnMut(&mut Context) -> Result<(), OpError>) -> Result<(), OpError> {
+        self.with_context(work)
     }
 }
 

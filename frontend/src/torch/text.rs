@@ -20,8 +20,8 @@ pub(super) fn repr(zelf: &Py<Variable>) -> Result<String, OpError> {
     let name = zelf.class().name().to_string();
     // Parameters print as plain tensors; their own `__repr__` says what they are.
     let prefix = if matches!(name.as_str(), "Tensor" | "Parameter") { "tensor(".to_owned() } else { format!("{name}(") };
-    let gradient = match zelf.origin() {
-        Some(origin) => Some(format!("grad_fn=<{}>", origin.node_name())),
+    let gradient = match zelf.var().edge() {
+        Some(edge) => Some(format!("grad_fn=<{}>", edge.node.name())),
         None => zelf.requires_grad().then(|| "requires_grad=True".to_owned()),
     };
     let device = data.storage().device();

@@ -5,13 +5,13 @@ use super::{
     constants::{PyDType, PyDevice, PyLayout},
     operand,
     state::state,
-    variable::{Origin, Variable},
+    variable::Variable,
 };
 use crate::inspect::{Object, Vm};
 use rustpython_vm::{AsObject, Py, builtins::PyType, class::StaticType};
 use std::rc::Rc;
-use taipan_ir::{DType, Device, Facts, OpRef, bind::CallForm, op::Entry};
-use taipan_tensor::Tensor;
+use taipan_ir::{DType, Device, Facts, bind::CallForm, op::Entry};
+use taipan_tensor::{Tensor, tape::Var};
 
 /// A tensor object, seen from outside.
 pub struct TensorView<'a> {
@@ -65,6 +65,11 @@ impl<'a> TensorView<'a> {
     /// The data, sharing its storage.
     pub fn tensor(&self) -> Tensor {
         self.data.clone()
+    }
+
+    /// The data with its place on the tape.
+    pub fn var(&self) -> Var {
+        self.variable.var()
     }
 }
 
@@ -163,9 +168,20 @@ impl Ambient {
     }
 }
 
-/// A new tensor object over `data`. `origin` is the op that made it, where PyTorch would record that op.
-pub fn make_tensor(data: Tensor, origin: Option<OpRef>, vm: &Vm) -> Option<Object> {
-    Some(state(vm).ok()?.wrap_recorded(data, origin.map(Origin), vm).into())
+/// A new tensor object over data that has its place on the tape. `sources` may hold the tensor it is a view of, or another view of that.
+pub fn make_tensor<'a>(var: Var, sources: impl IntoIterator<Item = &'a Object>, vm: &Vm) -> Option<Object> {
+    let base = var.meta.base().map(|base| base.meta.clone());
+    let object = state(vm).ok()?.wrap_var(var, vm);
+    if let Some(base) = base {
+        let related = |variable: &Py<Variable>| {
+            Rc::ptr_eq(variable.meta(), &base) || variable.meta().base().is_some_and(|own| Rc::ptr_eq(&own.meta, &base))
+        };
+        let source = sources.into_iter().find(|source| source.downcast_ref::<Variable>().is_some_and(related));
+        if let Some(source) = source.and_then(|source| source.clone().downcast::<Variable>().ok()) {
+            object.know_base(&source);
+        }
+    }
+    Some(object.into())
 }
 
 /// Runs with the context of this VM's ops: generators and threads.

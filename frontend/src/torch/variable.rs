@@ -17,13 +17,11 @@ use rustpython_vm::{
     pyclass,
     types::{AsMapping, AsNumber, AsSequence, Constructor, Hashable, Iterable, PyComparisonOp, Representable},
 };
-use std::{
-    cell::{Cell, RefCell},
-    fmt,
-    rc::Rc,
+use std::{cell::RefCell, fmt, rc::Rc};
+use taipan_tensor::{
+    Tensor,
+    tape::{Meta, Var},
 };
-use taipan_ir::op::OpRef;
-use taipan_tensor::Tensor;
 
 /// A tensor object of Python: the payload of `torch.Tensor` and of its subclasses.
 #[pyclass(module = "torch._C", name = "TensorBase", traverse)]
@@ -31,36 +29,15 @@ use taipan_tensor::Tensor;
 pub struct Variable {
     #[pytraverse(skip)]
     data: RefCell<Tensor>,
-    /// Set by the user on a leaf, or by an op that PyTorch would record.
+    /// Its place on the tape.
     #[pytraverse(skip)]
-    requires_grad: Cell<bool>,
-    /// The op that made it, when that op is one PyTorch would record; None for leaves.
-    #[pytraverse(skip)]
-    origin: Cell<Option<Origin>>,
+    meta: Rc<Meta>,
+    /// The object of its gradient, once somebody has seen it.
     grad: PyMutex<Option<PyObjectRef>>,
-    /// The tensor whose memory it is a view of.
+    /// The object of the tensor it is a view of.
     base: PyMutex<Option<PyObjectRef>>,
     #[pytraverse(skip)]
     state: Rc<TorchState>,
-}
-
-/// The op that a tensor which requires grad came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin(pub OpRef);
-
-impl Origin {
-    /// What PyTorch calls the node: `AddBackward0`.
-    pub fn node_name(self) -> String {
-        let base = self.0.name().split('.').next().unwrap_or_default();
-        let mut name = String::with_capacity(base.len() + 9);
-        for word in base.split('_').filter(|word| !word.is_empty()) {
-            let mut letters = word.chars();
-            name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
-            name.extend(letters);
-        }
-        name.push_str("Backward0");
-        name
-    }
 }
 
 /// A tensor that guards may have looked at is not what it was.
@@ -79,14 +56,21 @@ impl Variable {
     }
 
     pub(super) fn new(data: Tensor, state: Rc<TorchState>) -> Self {
-        Self {
-            data: RefCell::new(data),
-            requires_grad: Cell::new(false),
-            origin: Cell::new(None),
-            grad: PyMutex::new(None),
-            base: PyMutex::new(None),
-            state,
-        }
+        Self::over(Var::new(data), state)
+    }
+
+    pub(super) fn over(var: Var, state: Rc<TorchState>) -> Self {
+        Self { data: RefCell::new(var.data), meta: var.meta, grad: PyMutex::new(None), base: PyMutex::new(None), state }
+    }
+
+    /// The data and its place on the tape.
+    pub fn var(&self) -> Var {
+        Var { data: self.data(), meta: self.meta.clone() }
+    }
+
+    /// Its place on the tape.
+    pub fn meta(&self) -> &Rc<Meta> {
+        &self.meta
     }
 
     /// The data: shares its storage.
@@ -101,6 +85,7 @@ impl Variable {
 
     /// Puts other data into the same object, as `x.data = y` does.
     pub fn set_data(&self, data: Tensor) {
+        self.meta.replace_data(data.clone());
         *self.data.borrow_mut() = data;
         changed();
     }
@@ -112,17 +97,12 @@ impl Variable {
 
     /// Whether gradients flow to or through it.
     pub fn requires_grad(&self) -> bool {
-        self.requires_grad.get()
+        self.meta.asks_for_grad() || !self.is_leaf()
     }
 
     /// Whether it wasn't computed from tensors that require grad.
     pub fn is_leaf(&self) -> bool {
-        self.origin.get().is_none()
-    }
-
-    /// The op it came from, when it isn't a leaf.
-    pub fn origin(&self) -> Option<Origin> {
-        self.origin.get()
+        self.var().is_leaf()
     }
 
     /// `x.requires_grad = flag`.
@@ -139,69 +119,70 @@ impl Variable {
                  that doesn't require differentiation use var_no_grad = var.detach().",
             ));
         }
-        self.requires_grad.set(flag);
-        changed();
+        // On a computed tensor the flag is true already.
+        if self.is_leaf() {
+            self.meta.ask_for_grad(flag);
+            changed();
+        }
         Ok(())
     }
 
-    /// Makes it the result of a recorded op, or a leaf that doesn't require grad.
-    pub fn record(&self, origin: Option<Origin>) {
-        self.requires_grad.set(origin.is_some());
-        self.origin.set(origin);
+    /// `x.detach_()`: a leaf that doesn't require grad.
+    pub(super) fn detach(&self) {
+        self.meta.detach();
         changed();
     }
 
-    /// A new tensor that is the result of a recorded op.
-    pub(super) fn with_origin(self, origin: Option<Origin>) -> Self {
-        self.requires_grad.set(origin.is_some());
-        self.origin.set(origin);
-        self
+    /// Tells guards that a recorded op has written into it.
+    pub(super) fn note_write() {
+        changed();
     }
 
     /// `x.grad`.
-    pub fn grad(&self) -> Option<PyObjectRef> {
-        self.grad.lock().clone()
+    pub fn grad(&self, vm: &VirtualMachine) -> Option<PyObjectRef> {
+        let grad = self.meta.grad()?;
+        let mut known = self.grad.lock();
+        let same = |object: &PyObjectRef| object.downcast_ref::<Variable>().is_some_and(|own| Rc::ptr_eq(&own.meta, &grad.meta));
+        if let Some(object) = known.as_ref().filter(|object| same(object)) {
+            return Some(object.clone());
+        }
+        let object: PyObjectRef = self.state.wrap_var(grad, vm).into();
+        let old = known.replace(object.clone());
+        drop(known);
+        drop(old);
+        Some(object)
     }
 
-    /// Sets `x.grad`, unchecked.
+    /// Sets `x.grad` to a tensor object or nothing, unchecked.
     pub fn set_grad(&self, grad: Option<PyObjectRef>) {
+        self.meta.set_grad(grad.as_deref().and_then(|grad| grad.downcast_ref::<Variable>()).map(|grad| grad.var()));
         // The old one is dropped after the lock is released: dropping may run Python.
         let old = std::mem::replace(&mut *self.grad.lock(), grad);
         drop(old);
     }
 
     /// The tensor whose memory it is a view of; that one is no view itself.
-    pub fn base(&self) -> Option<PyObjectRef> {
-        self.base.lock().clone()
+    pub fn base(&self, vm: &VirtualMachine) -> Option<PyObjectRef> {
+        let base = self.meta.base()?.clone();
+        let mut known = self.base.lock();
+        Some(known.get_or_insert_with(|| self.state.wrap_var(base, vm).into()).clone())
     }
 
-    /// Makes it a view of `source`, or of what that is a view of.
-    pub(super) fn set_view_of(&self, source: &PyRef<Variable>) {
-        let base = source.base().unwrap_or_else(|| source.clone().into());
-        let old = self.base.lock().replace(base);
+    /// Tells it the object of the tensor that it is a view of, where `source` is that tensor or another view of it.
+    pub(super) fn know_base(&self, source: &PyRef<Variable>) {
+        let Some(base) = self.meta.base() else { return };
+        let object = match Rc::ptr_eq(&base.meta, &source.meta) {
+            true => Some(source.clone().into()),
+            false => source.base.lock().clone(),
+        };
+        let old = std::mem::replace(&mut *self.base.lock(), object);
         drop(old);
-    }
-
-    /// Whether PyTorch lets an op write into it under this gradient mode.
-    pub(super) fn check_write_in_place(&self, grad_enabled: bool, vm: &VirtualMachine) -> PyResult<()> {
-        if !grad_enabled {
-            return Ok(());
-        }
-        if self.requires_grad() && self.is_leaf() {
-            return Err(vm.new_runtime_error("a leaf Variable that requires grad is being used in an in-place operation."));
-        }
-        let base = self.base();
-        let of_leaf = |base: &Py<Variable>| base.requires_grad() && base.is_leaf();
-        if base.as_deref().and_then(|base| base.downcast_ref()).is_some_and(of_leaf) {
-            return Err(vm.new_runtime_error("a view of a leaf Variable that requires grad is being used in an in-place operation."));
-        }
-        Ok(())
     }
 }
 
 impl fmt::Debug for Variable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Variable").field("requires_grad", &self.requires_grad).finish_non_exhaustive()
+        f.debug_struct("Variable").field("meta", &self.meta).finish_non_exhaustive()
     }
 }
 

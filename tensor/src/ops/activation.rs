@@ -4,7 +4,8 @@ use super::{
     args,
     arithmetic::x,
     call::{one, t},
-    define::{ALL, composite, pointwise, samples, ulps},
+    define::{ALL, composite, gradient, pointwise, samples, ulps},
+    gradient::activation::*,
     rules,
 };
 use smallvec::smallvec;
@@ -17,6 +18,8 @@ use taipan_ir::{
 
 /// Reached through `torch.nn.functional`, whose forms also take `inplace`.
 const INNER: Forms = Forms::INPLACE;
+const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 const FLOATS: &[&str] = &["f32[2,3]", "f64[4]", "f16[5]", "bf16[5]"];
 const WITHIN: &[(DType, u32)] = &[(DType::F32, 4), (DType::F64, 4), (DType::F16, 1), (DType::BF16, 1)];
 
@@ -28,64 +31,105 @@ const fn floats(schema: &'static str, forms: Forms, body: BodyRule) -> Op {
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        pointwise("relu(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
-            let zero = b.number(x(a, 0), 0.0);
-            b.max(x(a, 0), zero)
-        }),
+        gradient(
+            pointwise("relu(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
+                let zero = b.number(x(a, 0), 0.0);
+                b.max(x(a, 0), zero)
+            }),
+            "result",
+            of_relu,
+        ),
         &["f32[2,3]", "i64[4]"],
     ),
-    floats("relu6(Tensor self) -> Tensor", INNER, |b, a| between(b, x(a, 0), 0.0, 6.0)),
-    floats("gelu(Tensor self, *, str approximate='none') -> Tensor", Forms::NN, |b, a| {
-        let value = x(a, 0);
-        let half = b.mul_number(value, 0.5);
-        if args::text(a, 1) == "tanh" {
-            let square = b.mul(value, value);
-            let cube = b.mul(square, value);
-            let bent = b.mul_number(cube, 0.044715);
-            let sum = b.add(value, bent);
-            let inner = b.mul_number(sum, std::f64::consts::SQRT_2 * FRAC_2_SQRT_PI * 0.5);
-            let tanh = b.tanh(inner);
-            let sum = b.add_number(tanh, 1.0);
-            return b.mul(half, sum);
-        }
-        let scaled = b.mul_number(value, FRAC_1_SQRT_2);
-        let erf = b.erf(scaled);
-        let sum = b.add_number(erf, 1.0);
-        b.mul(half, sum)
+    gradient(floats("relu6(Tensor self) -> Tensor", INNER, |b, a| between(b, x(a, 0), 0.0, 6.0)), "self", |b| inside(b, 0.0, 6.0, 1.0)),
+    gradient(
+        floats("gelu(Tensor self, *, str approximate='none') -> Tensor", Forms::NN, |b, a| {
+            let value = x(a, 0);
+            let half = b.mul_number(value, 0.5);
+            if args::text(a, 1) == "tanh" {
+                let square = b.mul(value, value);
+                let cube = b.mul(square, value);
+                let bent = b.mul_number(cube, 0.044715);
+                let sum = b.add(value, bent);
+                let inner = b.mul_number(sum, std::f64::consts::SQRT_2 * FRAC_2_SQRT_PI * 0.5);
+                let tanh = b.tanh(inner);
+                let sum = b.add_number(tanh, 1.0);
+                return b.mul(half, sum);
+            }
+            let scaled = b.mul_number(value, FRAC_1_SQRT_2);
+            let erf = b.erf(scaled);
+            let sum = b.add_number(erf, 1.0);
+            b.mul(half, sum)
+        }),
+        "self",
+        of_gelu,
+    ),
+    gradient(
+        floats("silu(Tensor self) -> Tensor", INNER, |b, a| {
+            let minus = b.neg(x(a, 0));
+            let e = b.exp(minus);
+            let sum = b.add_number(e, 1.0);
+            b.div(x(a, 0), sum)
+        }),
+        "self",
+        of_silu,
+    ),
+    gradient(
+        floats("mish(Tensor self) -> Tensor", INNER, |b, a| {
+            let soft = softplus(b, x(a, 0), 1.0, 20.0);
+            let tanh = b.tanh(soft);
+            b.mul(x(a, 0), tanh)
+        }),
+        "self",
+        of_mish,
+    ),
+    gradient(
+        floats("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Forms::NN, |b, a| {
+            softplus(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 20.0))
+        }),
+        "self",
+        of_softplus,
+    ),
+    gradient(
+        floats("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", INNER, |b, a| {
+            elu(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 1.0), args::float(a, 3, 1.0))
+        }),
+        "self",
+        |b| elu_like(b, args::float(b.args(), 1, 1.0), args::float(b.args(), 2, 1.0), args::float(b.args(), 3, 1.0)),
+    ),
+    gradient(floats("selu(Tensor self) -> Tensor", ALL, |b, a| elu(b, x(a, 0), SELU_ALPHA, SELU_SCALE, 1.0)), "self", |b| {
+        elu_like(b, SELU_ALPHA, SELU_SCALE, 1.0)
     }),
-    floats("silu(Tensor self) -> Tensor", INNER, |b, a| {
-        let minus = b.neg(x(a, 0));
-        let e = b.exp(minus);
-        let sum = b.add_number(e, 1.0);
-        b.div(x(a, 0), sum)
-    }),
-    floats("mish(Tensor self) -> Tensor", INNER, |b, a| {
-        let soft = softplus(b, x(a, 0), 1.0, 20.0);
-        let tanh = b.tanh(soft);
-        b.mul(x(a, 0), tanh)
-    }),
-    floats("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Forms::NN, |b, a| {
-        softplus(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 20.0))
-    }),
-    floats("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", INNER, |b, a| {
-        elu(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 1.0), args::float(a, 3, 1.0))
-    }),
-    floats("selu(Tensor self) -> Tensor", ALL, |b, a| elu(b, x(a, 0), 1.673_263_242_354_377_2, 1.050_700_987_355_480_5, 1.0)),
-    floats("celu(Tensor self, Scalar alpha=1.0) -> Tensor", ALL, |b, a| {
-        let alpha = args::float(a, 1, 1.0);
-        elu(b, x(a, 0), alpha, 1.0, 1.0 / alpha)
-    }),
-    floats("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", INNER, |b, a| {
-        let slope = b.mul_number(x(a, 0), args::float(a, 1, 0.01));
-        let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
-        b.select(positive, x(a, 0), slope)
-    }),
-    samples(
-        pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
-            let slope = b.mul(x(a, 0), x(a, 1));
+    gradient(
+        floats("celu(Tensor self, Scalar alpha=1.0) -> Tensor", ALL, |b, a| {
+            let alpha = args::float(a, 1, 1.0);
+            elu(b, x(a, 0), alpha, 1.0, 1.0 / alpha)
+        }),
+        "self",
+        |b| {
+            let alpha = args::float(b.args(), 1, 1.0);
+            elu_like(b, alpha, 1.0, 1.0 / alpha)
+        },
+    ),
+    gradient(
+        floats("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", INNER, |b, a| {
+            let slope = b.mul_number(x(a, 0), args::float(a, 1, 0.01));
             let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
             b.select(positive, x(a, 0), slope)
         }),
+        "self",
+        of_leaky_relu,
+    ),
+    samples(
+        gradient(
+            pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
+                let slope = b.mul(x(a, 0), x(a, 1));
+                let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
+                b.select(positive, x(a, 0), slope)
+            }),
+            "self, weight",
+            of_prelu,
+        ),
         &["f32[2,3], f32[3]"],
     ),
     samples(
@@ -93,62 +137,98 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[3]", "f32[2,3,4], f32[1]"],
     ),
     samples(
-        pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", INNER, Common, rules::common_one, |b, a| {
-            between(b, x(a, 0), args::float(a, 1, -1.0), args::float(a, 2, 1.0))
-        }),
+        gradient(
+            pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", INNER, Common, rules::common_one, |b, a| {
+                between(b, x(a, 0), args::float(a, 1, -1.0), args::float(a, 2, 1.0))
+            }),
+            "self",
+            |b| inside(b, args::float(b.args(), 1, -1.0), args::float(b.args(), 2, 1.0), 1.0),
+        ),
         &["f32[5]", "f32[5], -0.5, 0.25"],
     ),
-    floats("hardsigmoid(Tensor self) -> Tensor", INNER, |b, a| {
-        let shifted = b.add_number(x(a, 0), 3.0);
-        let bounded = between(b, shifted, 0.0, 6.0);
-        let six = b.number(bounded, 6.0);
-        b.div(bounded, six)
-    }),
-    floats("hardswish(Tensor self) -> Tensor", INNER, |b, a| {
-        let shifted = b.add_number(x(a, 0), 3.0);
-        let bounded = between(b, shifted, 0.0, 6.0);
-        let product = b.mul(x(a, 0), bounded);
-        let six = b.number(product, 6.0);
-        b.div(product, six)
-    }),
-    floats("logsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
-        let zero = b.number(x(a, 0), 0.0);
-        let low = b.min(x(a, 0), zero);
-        let size = b.abs(x(a, 0));
-        let minus = b.neg(size);
-        let e = b.exp(minus);
-        let log = b.log1p(e);
-        b.sub(low, log)
-    }),
-    floats("softsign(Tensor self) -> Tensor", Forms::NN, |b, a| {
-        let size = b.abs(x(a, 0));
-        let sum = b.add_number(size, 1.0);
-        b.div(x(a, 0), sum)
-    }),
-    floats("tanhshrink(Tensor self) -> Tensor", Forms::NN, |b, a| {
-        let tanh = b.tanh(x(a, 0));
-        b.sub(x(a, 0), tanh)
-    }),
-    floats("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::BOTH.or(Forms::NN), |b, a| {
-        let size = b.abs(x(a, 0));
-        let near = b.compare_number(Compare::Le, size, args::float(a, 1, 0.5));
-        let zero = b.number(x(a, 0), 0.0);
-        b.select(near, zero, x(a, 0))
-    }),
-    floats("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::NN, |b, a| {
-        let bound = args::float(a, 1, 0.5);
-        let (less, more) = (b.add_number(x(a, 0), -bound), b.add_number(x(a, 0), bound));
-        let (above, below) = (b.compare_number(Compare::Gt, x(a, 0), bound), b.compare_number(Compare::Lt, x(a, 0), -bound));
-        let zero = b.number(x(a, 0), 0.0);
-        let result = b.select(below, more, zero);
-        b.select(above, less, result)
-    }),
-    samples(
-        pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", ALL, Common, threshold_rule, |b, a| {
-            let value = b.operand(x(a, 0), &a[2]);
-            let above = b.compare_number(Compare::Gt, x(a, 0), args::float(a, 1, 0.0));
-            b.select(above, x(a, 0), value)
+    gradient(
+        floats("hardsigmoid(Tensor self) -> Tensor", INNER, |b, a| {
+            let shifted = b.add_number(x(a, 0), 3.0);
+            let bounded = between(b, shifted, 0.0, 6.0);
+            let six = b.number(bounded, 6.0);
+            b.div(bounded, six)
         }),
+        "self",
+        |b| inside(b, -3.0, 3.0, 1.0 / 6.0),
+    ),
+    gradient(
+        floats("hardswish(Tensor self) -> Tensor", INNER, |b, a| {
+            let shifted = b.add_number(x(a, 0), 3.0);
+            let bounded = between(b, shifted, 0.0, 6.0);
+            let product = b.mul(x(a, 0), bounded);
+            let six = b.number(product, 6.0);
+            b.div(product, six)
+        }),
+        "self",
+        of_hardswish,
+    ),
+    gradient(
+        floats("logsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
+            let zero = b.number(x(a, 0), 0.0);
+            let low = b.min(x(a, 0), zero);
+            let size = b.abs(x(a, 0));
+            let minus = b.neg(size);
+            let e = b.exp(minus);
+            let log = b.log1p(e);
+            b.sub(low, log)
+        }),
+        "self",
+        of_logsigmoid,
+    ),
+    gradient(
+        floats("softsign(Tensor self) -> Tensor", Forms::NN, |b, a| {
+            let size = b.abs(x(a, 0));
+            let sum = b.add_number(size, 1.0);
+            b.div(x(a, 0), sum)
+        }),
+        "self",
+        of_softsign,
+    ),
+    gradient(
+        floats("tanhshrink(Tensor self) -> Tensor", Forms::NN, |b, a| {
+            let tanh = b.tanh(x(a, 0));
+            b.sub(x(a, 0), tanh)
+        }),
+        "self",
+        of_tanhshrink,
+    ),
+    gradient(
+        floats("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::BOTH.or(Forms::NN), |b, a| {
+            let size = b.abs(x(a, 0));
+            let near = b.compare_number(Compare::Le, size, args::float(a, 1, 0.5));
+            let zero = b.number(x(a, 0), 0.0);
+            b.select(near, zero, x(a, 0))
+        }),
+        "self",
+        of_shrink,
+    ),
+    gradient(
+        floats("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::NN, |b, a| {
+            let bound = args::float(a, 1, 0.5);
+            let (less, more) = (b.add_number(x(a, 0), -bound), b.add_number(x(a, 0), bound));
+            let (above, below) = (b.compare_number(Compare::Gt, x(a, 0), bound), b.compare_number(Compare::Lt, x(a, 0), -bound));
+            let zero = b.number(x(a, 0), 0.0);
+            let result = b.select(below, more, zero);
+            b.select(above, less, result)
+        }),
+        "self",
+        of_shrink,
+    ),
+    samples(
+        gradient(
+            pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", ALL, Common, threshold_rule, |b, a| {
+                let value = b.operand(x(a, 0), &a[2]);
+                let above = b.compare_number(Compare::Gt, x(a, 0), args::float(a, 1, 0.0));
+                b.select(above, x(a, 0), value)
+            }),
+            "self",
+            of_threshold,
+        ),
         &["f32[5], 0.1, 20"],
     ),
     samples(composite("glu(Tensor self, int dim=-1) -> Tensor", Forms::NN, glu), &["f32[2,4]", "f32[4,3], 0"]),

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, one, t},
-    define::{ALL, close, composite, pointwise, samples, ulps},
+    define::{ALL, close, composite, gradient, pointwise, samples, ulps},
+    gradient::{arithmetic::*, zero},
     rules,
 };
 use taipan_ir::{
@@ -32,15 +33,23 @@ const FLOAT_PAIRS: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]", "f16[4], f1
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        pointwise("add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, add_rule, |b, a| {
-            scaled_sum(b, a, 1.0)
-        }),
+        gradient(
+            pointwise("add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, add_rule, |b, a| {
+                scaled_sum(b, a, 1.0)
+            }),
+            "",
+            of_add,
+        ),
         SCALED,
     ),
     samples(
-        pointwise("sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, sub_rule, |b, a| {
-            scaled_sum(b, a, -1.0)
-        }),
+        gradient(
+            pointwise("sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, sub_rule, |b, a| {
+                scaled_sum(b, a, -1.0)
+            }),
+            "",
+            of_sub,
+        ),
         SCALED,
     ),
     samples(
@@ -48,168 +57,284 @@ pub static OPS: &[Op] = &[
         &["f32[3], f32[3]", "f32[3], 2", "i64[3], 5, alpha=2"],
     ),
     samples(
-        pointwise("mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 1))),
+        gradient(
+            pointwise("mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 1))),
+            "self: other; other: self",
+            of_mul,
+        ),
         PAIRS,
     ),
     samples(
-        pointwise("div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| b.div(x(a, 0), x(a, 1))),
+        gradient(
+            pointwise("div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| b.div(x(a, 0), x(a, 1))),
+            "self: other; other: self, other",
+            of_div,
+        ),
         PAIRS,
     ),
     samples(
         composite("div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor", ALL, rounded_div),
         &["f32[5], 0.7, rounding_mode='floor'", "i64[5], 2, rounding_mode='trunc'", "i64[5], 2, rounding_mode=None"],
     ),
-    pointwise("_div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
-        let quotient = b.div(x(a, 0), x(a, 1));
-        truncated(b, quotient)
-    }),
-    samples(
-        pointwise("floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
-            b.floor_div(x(a, 0), x(a, 1))
+    gradient(
+        pointwise("_div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
+            let quotient = b.div(x(a, 0), x(a, 1));
+            truncated(b, quotient)
         }),
+        "",
+        zero,
+    ),
+    samples(
+        gradient(
+            pointwise("floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+                b.floor_div(x(a, 0), x(a, 1))
+            }),
+            "",
+            zero,
+        ),
         &["f32[5], f32[5]", "f32[5], 0.3", "i64[5], 3", "i32[5], -2", "u8[5], 3"],
     ),
     samples(
-        pointwise("remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
-            b.remainder(x(a, 0), x(a, 1))
-        }),
+        gradient(
+            pointwise("remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+                b.remainder(x(a, 0), x(a, 1))
+            }),
+            "other: self, other",
+            of_remainder,
+        ),
         &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3", "i64[5], 3"],
     ),
     samples(
-        pointwise("remainder.Scalar_Tensor(Tensor|Scalar self, Tensor other) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
-            b.remainder(x(a, 0), x(a, 1))
-        }),
+        gradient(
+            pointwise(
+                "remainder.Scalar_Tensor(Tensor|Scalar self, Tensor other) -> Tensor",
+                Forms::INTERNAL,
+                Common,
+                rules::common,
+                |b, a| b.remainder(x(a, 0), x(a, 1)),
+            ),
+            "other: self, other",
+            of_remainder,
+        ),
         &[],
     ),
     samples(
-        pointwise("fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
-            b.binary(Binary::Rem, x(a, 0), x(a, 1))
-        }),
+        gradient(
+            pointwise("fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+                b.binary(Binary::Rem, x(a, 0), x(a, 1))
+            }),
+            "other: self, other",
+            of_fmod,
+        ),
         &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3"],
     ),
     ulps(
         samples(
-            pointwise("pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", ALL, Common, pow_rule, |b, a| {
-                power(b, x(a, 0), x(a, 1))
-            }),
+            gradient(
+                pointwise("pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", ALL, Common, pow_rule, |b, a| {
+                    power(b, x(a, 0), x(a, 1))
+                }),
+                "self: self, exponent; exponent: self, exponent, result",
+                of_pow,
+            ),
             &["f32[5], 2", "f32[5], 0.5", "f32[5], 3.7", "f32[5], f32[5]", "i64[5], 3", "i64[5], 2.5", "f32[5], -1", "f64[5], 2.25"],
         ),
         &[(DType::F32, 2), (DType::F64, 2)],
     ),
-    pointwise("pow.Scalar(Tensor|Scalar self, Tensor exponent) -> Tensor", Forms::FUNCTION, Common, pow_rule, |b, a| {
-        power(b, x(a, 0), x(a, 1))
-    }),
-    samples(
-        pointwise("maximum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
-        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
-    ),
-    samples(
-        pointwise("minimum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
-        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
-    ),
-    samples(
-        pointwise("fmax(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| ignoring_nan(b, a, Binary::Max)),
-        &["f32[4], f32[4]"],
-    ),
-    samples(
-        pointwise("fmin(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| ignoring_nan(b, a, Binary::Min)),
-        &["f32[4], f32[4]"],
-    ),
-    samples(
-        pointwise("clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
-            clamped(b, x(a, 0), &a[1], &a[2])
+    gradient(
+        pointwise("pow.Scalar(Tensor|Scalar self, Tensor exponent) -> Tensor", Forms::FUNCTION, Common, pow_rule, |b, a| {
+            power(b, x(a, 0), x(a, 1))
         }),
+        "exponent, result",
+        of_pow_scalar,
+    ),
+    samples(
+        gradient(
+            pointwise("maximum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
+            "self, other",
+            |b| of_extreme(b, "lt.Tensor", "gt.Tensor"),
+        ),
+        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
+    ),
+    samples(
+        gradient(
+            pointwise("minimum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
+            "self, other",
+            |b| of_extreme(b, "gt.Tensor", "lt.Tensor"),
+        ),
+        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
+    ),
+    samples(
+        gradient(
+            pointwise("fmax(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
+                ignoring_nan(b, a, Binary::Max)
+            }),
+            "self, other",
+            |b| of_number_extreme(b, "ge.Tensor"),
+        ),
+        &["f32[4], f32[4]"],
+    ),
+    samples(
+        gradient(
+            pointwise("fmin(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
+                ignoring_nan(b, a, Binary::Min)
+            }),
+            "self, other",
+            |b| of_number_extreme(b, "le.Tensor"),
+        ),
+        &["f32[4], f32[4]"],
+    ),
+    samples(
+        gradient(
+            pointwise("clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
+                clamped(b, x(a, 0), &a[1], &a[2])
+            }),
+            "self, min, max",
+            of_clamp,
+        ),
         &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None"],
     ),
-    pointwise("clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
-        clamped(b, x(a, 0), &a[1], &a[2])
-    }),
+    gradient(
+        pointwise("clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
+            clamped(b, x(a, 0), &a[1], &a[2])
+        }),
+        "self, min, max",
+        of_clamp,
+    ),
     samples(
-        pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
+        gradient(
+            pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
+            "self, min",
+            |b| of_bound(b, "ge.Tensor"),
+        ),
         &["f32[5], 0.1"],
     ),
     samples(
-        pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
+        gradient(
+            pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
+            "self, max",
+            |b| of_bound(b, "le.Tensor"),
+        ),
         &["f32[5], 0.1"],
     ),
     ulps(
         samples(
-            pointwise("atan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| {
-                b.call2(Function::Atan2, x(a, 0), x(a, 1))
-            }),
+            gradient(
+                pointwise("atan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| {
+                    b.call2(Function::Atan2, x(a, 0), x(a, 1))
+                }),
+                "self, other",
+                of_atan2,
+            ),
             FLOAT_PAIRS_ONLY,
         ),
         &[(DType::F32, 2), (DType::F64, 2)],
     ),
-    pointwise("arctan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| b.call2(Function::Atan2, x(a, 0), x(a, 1))),
-    samples(
-        pointwise("hypot(Tensor self, Tensor other) -> Tensor", ALL, Common, rules::common, |b, a| {
-            b.call2(Function::Hypot, x(a, 0), x(a, 1))
+    gradient(
+        pointwise("arctan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| {
+            b.call2(Function::Atan2, x(a, 0), x(a, 1))
         }),
+        "self, other",
+        of_atan2,
+    ),
+    samples(
+        gradient(
+            pointwise("hypot(Tensor self, Tensor other) -> Tensor", ALL, Common, rules::common, |b, a| {
+                b.call2(Function::Hypot, x(a, 0), x(a, 1))
+            }),
+            "self, other, result",
+            of_hypot,
+        ),
         FLOAT_PAIRS_ONLY,
     ),
     samples(
-        pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", ALL, Common, lerp_rule, |b, a| {
-            let (start, end, weight) = (x(a, 0), x(a, 1), x(a, 2));
-            let difference = b.sub(end, start);
-            // From the nearer end, so that both ends come out exactly.
-            let size = b.abs(weight);
-            let near = b.compare_number(Compare::Lt, size, 0.5);
-            let rest = b.add_number(weight, -1.0);
-            let step = b.select(near, weight, rest);
-            let from = b.select(near, start, end);
-            b.fma(step, difference, from)
-        }),
+        gradient(
+            pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", ALL, Common, lerp_rule, |b, a| {
+                let (start, end, weight) = (x(a, 0), x(a, 1), x(a, 2));
+                let difference = b.sub(end, start);
+                // From the nearer end, so that both ends come out exactly.
+                let size = b.abs(weight);
+                let near = b.compare_number(Compare::Lt, size, 0.5);
+                let rest = b.add_number(weight, -1.0);
+                let step = b.select(near, weight, rest);
+                let from = b.select(near, start, end);
+                b.fma(step, difference, from)
+            }),
+            "self: weight; end: weight; weight: self, end",
+            of_lerp,
+        ),
         &["f32[4], f32[4], 0.3", "f32[4], f32[4], 0.8", "f32[2,3], f32[3], f32[2,3]"],
     ),
     samples(
-        pointwise(
-            "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-            ALL,
-            Common,
-            rules::common_triple,
-            |b, a| {
-                let scale = b.operand(x(a, 0), &a[3]);
-                let scaled = b.mul(scale, x(a, 1));
-                if b.dtype(scaled).is_float() {
-                    return b.fma(scaled, x(a, 2), x(a, 0));
-                }
-                let product = b.mul(scaled, x(a, 2));
-                b.add(x(a, 0), product)
-            },
+        gradient(
+            pointwise(
+                "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                ALL,
+                Common,
+                rules::common_triple,
+                |b, a| {
+                    let scale = b.operand(x(a, 0), &a[3]);
+                    let scaled = b.mul(scale, x(a, 1));
+                    if b.dtype(scaled).is_float() {
+                        return b.fma(scaled, x(a, 2), x(a, 0));
+                    }
+                    let product = b.mul(scaled, x(a, 2));
+                    b.add(x(a, 0), product)
+                },
+            ),
+            "tensor1: tensor2; tensor2: tensor1",
+            of_addcmul,
         ),
         &["f32[4], f32[4], f32[4]", "f32[2,3], f32[3], f32[2,1], value=0.5"],
     ),
     samples(
-        pointwise(
-            "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-            ALL,
-            Common,
-            rules::common_triple,
-            |b, a| {
-                let scale = b.operand(x(a, 0), &a[3]);
-                let scaled = b.mul(scale, x(a, 1));
-                let quotient = b.div(scaled, x(a, 2));
-                b.add(x(a, 0), quotient)
-            },
+        gradient(
+            pointwise(
+                "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                ALL,
+                Common,
+                rules::common_triple,
+                |b, a| {
+                    let scale = b.operand(x(a, 0), &a[3]);
+                    let scaled = b.mul(scale, x(a, 1));
+                    let quotient = b.div(scaled, x(a, 2));
+                    b.add(x(a, 0), quotient)
+                },
+            ),
+            "tensor1: tensor2; tensor2: tensor1, tensor2",
+            of_addcdiv,
         ),
         &["f32[4], f32[4], f32[4]", "f32[2,3], f32[3], f32[2,1], value=0.5"],
     ),
     samples(
-        pointwise(
-            "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-            Forms::FUNCTION,
-            Select,
-            where_rule,
-            |b, a| b.select(x(a, 0), x(a, 1), x(a, 2)),
+        gradient(
+            pointwise(
+                "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+                Forms::FUNCTION,
+                Select,
+                where_rule,
+                |b, a| b.select(x(a, 0), x(a, 1), x(a, 2)),
+            ),
+            "condition",
+            of_where,
         ),
         &["bool[4], f32[4], f32[4]", "bool[2,1], f32[3], 0", "bool[4], i64[4], 0.5"],
     ),
     samples(
-        pointwise("masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor", ALL, First, masked_fill_rule, |b, a| {
-            let value = b.operand(x(a, 0), &a[2]);
-            b.select(x(a, 1), value, x(a, 0))
-        }),
+        gradient(
+            pointwise(
+                "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
+                ALL,
+                First,
+                masked_fill_rule,
+                |b, a| {
+                    let value = b.operand(x(a, 0), &a[2]);
+                    b.select(x(a, 1), value, x(a, 0))
+                },
+            ),
+            "mask",
+            of_masked_fill,
+        ),
         &["f32[2,3], bool[3], -inf", "f32[4], bool[4], 0", "i64[4], bool[4], 7"],
     ),
     samples(
@@ -224,42 +349,54 @@ pub static OPS: &[Op] = &[
         &["f32[5], f32[5]"],
     ),
     close(samples(
-        pointwise("xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
-            let log = b.log(x(a, 1));
-            let product = b.mul(x(a, 0), log);
-            let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
-            let nothing = b.number(x(a, 0), 0.0);
-            let ordinary = b.compare(Compare::Eq, x(a, 1), x(a, 1));
-            let result = b.select(zero, nothing, product);
-            b.select(ordinary, result, x(a, 1))
-        }),
+        gradient(
+            pointwise("xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
+                let log = b.log(x(a, 1));
+                let product = b.mul(x(a, 0), log);
+                let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
+                let nothing = b.number(x(a, 0), 0.0);
+                let ordinary = b.compare(Compare::Eq, x(a, 1), x(a, 1));
+                let result = b.select(zero, nothing, product);
+                b.select(ordinary, result, x(a, 1))
+            }),
+            "self: self, other; other: self, other",
+            of_xlogy,
+        ),
         FLOAT_PAIRS,
     )),
     samples(
-        pointwise("copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
-            let size = b.abs(x(a, 0));
-            let minus = b.neg(size);
-            // The sign of a zero shows in its reciprocal.
-            let reciprocal = b.number_div(1.0, x(a, 1));
-            let negative = b.compare_number(Compare::Lt, reciprocal, 0.0);
-            b.select(negative, minus, size)
-        }),
+        gradient(
+            pointwise("copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
+                let size = b.abs(x(a, 0));
+                let minus = b.neg(size);
+                // The sign of a zero shows in its reciprocal.
+                let reciprocal = b.number_div(1.0, x(a, 1));
+                let negative = b.compare_number(Compare::Lt, reciprocal, 0.0);
+                b.select(negative, minus, size)
+            }),
+            "self: self, result",
+            of_copysign,
+        ),
         FLOAT_PAIRS,
     ),
     samples(
-        pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Float, rules::float, |b, a| {
-            let (p, q) = (x(a, 0), x(a, 1));
-            let high = b.max(p, q);
-            let difference = b.sub(p, q);
-            let size = b.abs(difference);
-            let minus = b.neg(size);
-            let e = b.exp(minus);
-            let log = b.log1p(e);
-            let sum = b.add(high, log);
-            let equal = b.compare(Compare::Eq, p, q);
-            let doubled = b.add_number(p, std::f64::consts::LN_2);
-            b.select(equal, doubled, sum)
-        }),
+        gradient(
+            pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Float, rules::float, |b, a| {
+                let (p, q) = (x(a, 0), x(a, 1));
+                let high = b.max(p, q);
+                let difference = b.sub(p, q);
+                let size = b.abs(difference);
+                let minus = b.neg(size);
+                let e = b.exp(minus);
+                let log = b.log1p(e);
+                let sum = b.add(high, log);
+                let equal = b.compare(Compare::Eq, p, q);
+                let doubled = b.add_number(p, std::f64::consts::LN_2);
+                b.select(equal, doubled, sum)
+            }),
+            "self, other",
+            of_logaddexp,
+        ),
         FLOAT_PAIRS_ONLY,
     ),
 ];

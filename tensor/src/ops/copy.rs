@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, t},
-    define::{composite, constant, kernel, mutate, samples},
+    define::{composite, constant, gradient, kernel, mutate, samples},
+    gradient::through,
     rules::{is_dense, like_first},
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, write};
@@ -37,29 +38,37 @@ pub static CONVERSIONS: &[Op] = conversions! {
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        kernel(
-            "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-            Forms::INTERNAL,
-            Family::Copy,
-            |cx, a| {
-                let f = *args::tensor(a, 0)?;
-                let dtype = args::dtype(a, 1).unwrap_or(f.dtype);
-                let device = if matches!(a[3], Arg::Device(_)) { args::device(a, 3) } else { f.device.clone() };
-                check_device(&device)?;
-                let strides = strides_of_copy(cx.dims, f, args::memory_format(a, 6).unwrap_or(MemoryFormat::Preserve))?;
-                Ok(smallvec![Facts { dtype, device, strides, offset: Dim::Is(0), ..f.clone() }])
-            },
-            Kernel(&(copy as KernelFn)),
+        gradient(
+            kernel(
+                "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+                Forms::INTERNAL,
+                Family::Copy,
+                |cx, a| {
+                    let f = *args::tensor(a, 0)?;
+                    let dtype = args::dtype(a, 1).unwrap_or(f.dtype);
+                    let device = if matches!(a[3], Arg::Device(_)) { args::device(a, 3) } else { f.device.clone() };
+                    check_device(&device)?;
+                    let strides = strides_of_copy(cx.dims, f, args::memory_format(a, 6).unwrap_or(MemoryFormat::Preserve))?;
+                    Ok(smallvec![Facts { dtype, device, strides, offset: Dim::Is(0), ..f.clone() }])
+                },
+                Kernel(&(copy as KernelFn)),
+            ),
+            "",
+            through,
         ),
         &["f32[2,3], dtype=i64", "i64[4], dtype=f16", "f32[4], dtype=bool", "f64[4], dtype=bf16", "f32[3,2].t, dtype=f64"],
     ),
     samples(
-        kernel(
-            "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-            BOTH,
-            Family::Copy,
-            clone_rule,
-            Kernel(&(copy as KernelFn)),
+        gradient(
+            kernel(
+                "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+                BOTH,
+                Family::Copy,
+                clone_rule,
+                Kernel(&(copy as KernelFn)),
+            ),
+            "",
+            through,
         ),
         &["f32[2,3]", "f32[2,3].t", "f32[2,3].t, memory_format=contiguous_format"],
     ),
@@ -113,18 +122,34 @@ pub static OPS: &[Op] = &[
     }),
     composite("cpu(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", METHOD, |_, a| Ok(smallvec![*args::tensor(a, 0)?])),
     samples(
-        kernel(
-            "copy(Tensor self, Tensor|Scalar src, bool non_blocking=False) -> Tensor",
-            Forms::INTERNAL,
-            Family::Copy,
-            copy_rule,
-            Kernel(&(expanded_copy as KernelFn)),
+        gradient(
+            kernel(
+                "copy(Tensor self, Tensor|Scalar src, bool non_blocking=False) -> Tensor",
+                Forms::INTERNAL,
+                Family::Copy,
+                copy_rule,
+                Kernel(&(expanded_copy as KernelFn)),
+            ),
+            "",
+            |b| {
+                let grad = b.grad()?;
+                b.give(1, grad);
+                Ok(())
+            },
         ),
         &["f32[2,3], f32[3]", "f32[4], i64[4]"],
     ),
     mutate("copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)", METHOD, "copy"),
     samples(
-        kernel("fill(Tensor self, Tensor|Scalar value) -> Tensor", BOTH, Family::Create, fill_rule, Kernel(&(fill as KernelFn))),
+        gradient(
+            kernel("fill(Tensor self, Tensor|Scalar value) -> Tensor", BOTH, Family::Create, fill_rule, Kernel(&(fill as KernelFn))),
+            "",
+            |b| {
+                let grad = b.grad()?;
+                b.give(1, grad);
+                Ok(())
+            },
+        ),
         &["f32[2,3], 1.5", "i64[3], 2"],
     ),
     mutate("fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)", BOTH, "fill"),

@@ -1,7 +1,8 @@
 //! How an op block is written: a constructor per meaning, and what is not the default behind it.
 
 use taipan_ir::{
-    DType, Meaning, Op,
+    DType, Gradient, Meaning, Op,
+    gradient::GradientRule,
     op::{BodyRule, CompositeRule, FactsRule, Family, Forms, Kernel, Promotion},
 };
 
@@ -9,18 +10,18 @@ use taipan_ir::{
 pub const ALL: Forms = Forms::BOTH.or(Forms::INPLACE);
 
 const fn block(schema: &'static str, forms: Forms, facts: Option<FactsRule>, meaning: Meaning) -> Op {
-    Op { schema, forms, facts, meaning, differentiable: true, laws: &[], ulps: &[], samples: &[] }
+    Op { schema, forms, facts, meaning, gradient: Gradient::Missing, laws: &[], ulps: &[], samples: &[] }
 }
 
 /// One result element from one of each broadcast argument.
 pub const fn pointwise(schema: &'static str, forms: Forms, promotion: Promotion, facts: FactsRule, body: BodyRule) -> Op {
     let op = block(schema, forms, Some(facts), Meaning::Pointwise { body, promotion });
-    Op { differentiable: !matches!(promotion, Promotion::Compare), ..op }
+    if matches!(promotion, Promotion::Compare) { constant(op) } else { op }
 }
 
 /// A view of argument 0.
 pub const fn view(schema: &'static str, forms: Forms, layout: FactsRule) -> Op {
-    block(schema, forms, Some(layout), Meaning::View)
+    gradient(block(schema, forms, Some(layout), Meaning::View), "", super::gradient::of_view)
 }
 
 /// Code of this crate.
@@ -30,7 +31,7 @@ pub const fn kernel(schema: &'static str, forms: Forms, family: Family, facts: F
 
 /// A draw from a generator.
 pub const fn random(schema: &'static str, forms: Forms, facts: FactsRule, run: Kernel) -> Op {
-    Op { differentiable: false, ..block(schema, forms, Some(facts), Meaning::Random { run }) }
+    constant(block(schema, forms, Some(facts), Meaning::Random { run }))
 }
 
 /// A pure op, then a write of its result into argument 0.
@@ -40,7 +41,7 @@ pub const fn mutate(schema: &'static str, forms: Forms, pure: &'static str) -> O
 
 /// A decomposition, as exact as its parts.
 pub const fn composite(schema: &'static str, forms: Forms, rule: CompositeRule) -> Op {
-    close(block(schema, forms, None, Meaning::Composite(rule)))
+    close(Op { gradient: Gradient::Parts, ..block(schema, forms, None, Meaning::Composite(rule)) })
 }
 
 /// The op with sample calls.
@@ -60,5 +61,10 @@ pub const fn close(op: Op) -> Op {
 
 /// The op as one whose result never requires grad.
 pub const fn constant(op: Op) -> Op {
-    Op { differentiable: false, ..op }
+    Op { gradient: Gradient::Constant, ..op }
+}
+
+/// The op with its gradient. `saves` names the parameters and results whose elements the rule reads.
+pub const fn gradient(op: Op, saves: &'static str, rule: GradientRule) -> Op {
+    Op { gradient: Gradient::Rule { saves, rule }, ..op }
 }

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{composite, constant, kernel, mutate, samples},
+    define::{composite, constant, gradient, kernel, mutate, samples},
+    gradient::gather::*,
     rules::{self, broadcast_pair, wrap_dim},
 };
 use crate::{
@@ -24,22 +25,30 @@ const ALL: Forms = super::define::ALL;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        kernel(
-            "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-            Forms::FUNCTION,
-            Family::Gather,
-            embedding_rule,
-            Kernel(&(embedding as KernelFn)),
+        gradient(
+            kernel(
+                "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+                Forms::FUNCTION,
+                Family::Gather,
+                embedding_rule,
+                Kernel(&(embedding as KernelFn)),
+            ),
+            "indices",
+            of_embedding,
         ),
         &["f32[5,3], i64[2,2]%5", "f16[5,3], i64[4]%5"],
     ),
     samples(
-        kernel(
-            "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-            Forms::INTERNAL,
-            Family::Gather,
-            index_rule,
-            Kernel(&(index as KernelFn)),
+        gradient(
+            kernel(
+                "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+                Forms::INTERNAL,
+                Family::Gather,
+                index_rule,
+                Kernel(&(index as KernelFn)),
+            ),
+            "indices",
+            of_index,
         ),
         &[
             "f32[3,4], [i64[2]%3]",
@@ -51,23 +60,31 @@ pub static OPS: &[Op] = &[
         ],
     ),
     samples(
-        kernel(
-            "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-            BOTH,
-            Family::Scatter,
-            rules::like_first,
-            Kernel(&(index_put as KernelFn)),
+        gradient(
+            kernel(
+                "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+                BOTH,
+                Family::Scatter,
+                rules::like_first,
+                Kernel(&(index_put as KernelFn)),
+            ),
+            "indices",
+            of_index_put,
         ),
         &["f32[3,4], [i64[2]%3], f32[4]", "f32[3,4], [i64[2]%3], f32[2,4], True", "f32[3,4], [None, i64[2]%4], f32[3,2]"],
     ),
     mutate("index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)", BOTH, "index_put"),
     samples(
-        kernel(
-            "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-            BOTH,
-            Family::Gather,
-            index_select_rule,
-            Kernel(&(index_select as KernelFn)),
+        gradient(
+            kernel(
+                "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+                BOTH,
+                Family::Gather,
+                index_select_rule,
+                Kernel(&(index_select as KernelFn)),
+            ),
+            "index",
+            of_index_select,
         ),
         &["f32[3,4], 0, i64[2]%3", "f32[3,4], 1, i64[3]%4"],
     ),

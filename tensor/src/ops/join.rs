@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, dims, i, one, t},
-    define::{composite, kernel, samples},
+    define::{composite, gradient, kernel, samples},
+    gradient::gather::of_cat,
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, with_bits, write};
@@ -19,7 +20,11 @@ const FUNCTION: Forms = Forms::FUNCTION;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        kernel("cat(Tensor[] tensors, int dim=0) -> Tensor", FUNCTION, Family::Copy, cat_rule, Kernel(&(cat as KernelFn))),
+        gradient(
+            kernel("cat(Tensor[] tensors, int dim=0) -> Tensor", FUNCTION, Family::Copy, cat_rule, Kernel(&(cat as KernelFn))),
+            "",
+            of_cat,
+        ),
         &["[f32[2,3], f32[1,3]]", "[f32[2,3], f32[2,2], f32[2,1]], -1", "[i64[2], f32[3]]"],
     ),
     composite("concat(Tensor[] tensors, int dim=0) -> Tensor", FUNCTION, |e, a| call(e, "cat", a)),

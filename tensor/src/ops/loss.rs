@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, cast, f, i, n, one, t, widened},
-    define::{composite, kernel, samples},
+    define::{composite, gradient, kernel, samples},
+    gradient::normalize::of_nll,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_real, write};
@@ -41,12 +42,16 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[3,4], i64[3]%4", "f32[3,4], i64[3]%4, f32[4]+", "f32[3,4], i64[3]%4, reduction='none'"],
     ),
-    kernel(
-        "_nll_picked(Tensor input, Tensor target, Tensor? weight, int ignore_index) -> (Tensor, Tensor)",
-        Forms::INTERNAL,
-        Family::Gather,
-        picked_rule,
-        Kernel(&(picked as KernelFn)),
+    gradient(
+        kernel(
+            "_nll_picked(Tensor input, Tensor target, Tensor? weight, int ignore_index) -> (Tensor picked, Tensor factors)",
+            Forms::INTERNAL,
+            Family::Gather,
+            picked_rule,
+            Kernel(&(picked as KernelFn)),
+        ),
+        "target, factors",
+        of_nll,
     ),
     samples(
         composite(

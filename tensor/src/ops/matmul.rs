@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, cast, i, one, t},
-    define::{composite, kernel, samples, ulps},
+    define::{composite, gradient, kernel, samples, ulps},
+    gradient::matmul::{of_linear, of_matmul, of_product},
     rules::{self, broadcast_pair},
 };
 use crate::{
@@ -30,15 +31,27 @@ const fn product(schema: &'static str, forms: Forms, facts: taipan_ir::op::Facts
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        product("mm(Tensor self, Tensor mat2) -> Tensor", BOTH, mm_rule, Kernel(&(matmul_kernel as KernelFn))),
+        gradient(
+            product("mm(Tensor self, Tensor mat2) -> Tensor", BOTH, mm_rule, Kernel(&(matmul_kernel as KernelFn))),
+            "self: mat2; mat2: self",
+            of_product,
+        ),
         &["f32[2,3], f32[3,4]", "f64[2,3], f64[3,2]", "i64[2,3], i64[3,2]", "f16[2,3], f16[3,2]", "f32[3,2].t, f32[3,4]"],
     ),
     samples(
-        product("bmm(Tensor self, Tensor mat2) -> Tensor", BOTH, bmm_rule, Kernel(&(matmul_kernel as KernelFn))),
+        gradient(
+            product("bmm(Tensor self, Tensor mat2) -> Tensor", BOTH, bmm_rule, Kernel(&(matmul_kernel as KernelFn))),
+            "self: mat2; mat2: self",
+            of_product,
+        ),
         &["f32[2,3,4], f32[2,4,5]"],
     ),
     samples(
-        product("matmul(Tensor self, Tensor other) -> Tensor", BOTH, matmul_rule, Kernel(&(matmul_kernel as KernelFn))),
+        gradient(
+            product("matmul(Tensor self, Tensor other) -> Tensor", BOTH, matmul_rule, Kernel(&(matmul_kernel as KernelFn))),
+            "self: other; other: self",
+            of_matmul,
+        ),
         &[
             "f32[2,3], f32[3,4]",
             "f32[3], f32[3]",
@@ -112,7 +125,16 @@ pub static OPS: &[Op] = &[
         scaled(e, a, "mv")
     }),
     samples(
-        product("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", Forms::NN, linear_rule, Kernel(&(linear as KernelFn))),
+        gradient(
+            product(
+                "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+                Forms::NN,
+                linear_rule,
+                Kernel(&(linear as KernelFn)),
+            ),
+            "input: weight; weight: input",
+            of_linear,
+        ),
         &["f32[2,3], f32[4,3], f32[4]", "f32[2,5,3], f32[4,3]", "f64[3], f64[4,3], f64[4]", "f16[2,3], f16[4,3], f16[4]"],
     ),
     samples(

@@ -3,6 +3,7 @@
 pub mod args;
 pub mod call;
 pub mod define;
+pub mod gradient;
 pub mod rules;
 
 pub mod activation;
@@ -28,6 +29,7 @@ pub mod scan;
 pub mod scatter;
 pub mod search;
 pub mod sort;
+pub mod strided;
 pub mod unary;
 pub mod view;
 
@@ -63,4 +65,5 @@ pub static TABLES: &[&[Op]] = &[
     scan::OPS,
     resize::OPS,
     einsum::OPS,
+    strided::OPS,
 ];

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, cast, f, one, t, widened},
-    define::{composite, kernel, mutate, samples, ulps},
+    define::{composite, gradient, kernel, mutate, samples, ulps},
+    gradient::normalize::*,
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, program::Program, reduce::reduce_row, with_real, write};
@@ -21,12 +22,16 @@ const WITHIN: &[(DType, u32)] = &[(DType::F32, 16), (DType::F64, 16), (DType::F1
 pub static OPS: &[Op] = &[
     ulps(
         samples(
-            kernel(
-                "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-                Forms::BOTH,
-                Family::Normalize,
-                softmax_rule,
-                Kernel(&(softmax as KernelFn)),
+            gradient(
+                kernel(
+                    "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+                    Forms::BOTH,
+                    Family::Normalize,
+                    softmax_rule,
+                    Kernel(&(softmax as KernelFn)),
+                ),
+                "result",
+                of_softmax,
             ),
             SOFT,
         ),
@@ -34,12 +39,16 @@ pub static OPS: &[Op] = &[
     ),
     ulps(
         samples(
-            kernel(
-                "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-                Forms::BOTH,
-                Family::Normalize,
-                softmax_rule,
-                Kernel(&(log_softmax as KernelFn)),
+            gradient(
+                kernel(
+                    "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+                    Forms::BOTH,
+                    Family::Normalize,
+                    softmax_rule,
+                    Kernel(&(log_softmax as KernelFn)),
+                ),
+                "result",
+                of_log_softmax,
             ),
             SOFT,
         ),
@@ -47,12 +56,16 @@ pub static OPS: &[Op] = &[
     ),
     ulps(
         samples(
-            kernel(
-                "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-                Forms::FUNCTION.or(Forms::NN),
-                Family::Normalize,
-                layer_norm_rule,
-                Kernel(&(layer_norm as KernelFn)),
+            gradient(
+                kernel(
+                    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+                    Forms::FUNCTION.or(Forms::NN),
+                    Family::Normalize,
+                    layer_norm_rule,
+                    Kernel(&(layer_norm as KernelFn)),
+                ),
+                "input: input, weight; weight: input",
+                of_layer_norm,
             ),
             &["f32[2,3,4], [4]", "f32[2,3,4], [3,4], f32[3,4], f32[3,4]", "f64[2,5], [5], f64[5]", "f16[2,8], [8], f16[8], f16[8]"],
         ),
@@ -60,12 +73,16 @@ pub static OPS: &[Op] = &[
     ),
     ulps(
         samples(
-            kernel(
-                "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-                Forms::FUNCTION.or(Forms::NN),
-                Family::Normalize,
-                layer_norm_rule,
-                Kernel(&(rms_norm as KernelFn)),
+            gradient(
+                kernel(
+                    "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+                    Forms::FUNCTION.or(Forms::NN),
+                    Family::Normalize,
+                    layer_norm_rule,
+                    Kernel(&(rms_norm as KernelFn)),
+                ),
+                "input: input, weight; weight: input",
+                of_rms_norm,
             ),
             &["f32[2,3,4], [4]", "f32[2,4], [4], f32[4], 1e-5"],
         ),
@@ -325,8 +342,13 @@ fn layer_norm(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Te
 }
 
 fn rms_norm(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let least = if args::tensor(a, 0)?.dtype() == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
-    normalized(cx, a, args::optional_tensor(a, 2), None, args::float(a, 3, least), false)
+    let eps = args::float(a, 3, least_eps(args::tensor(a, 0)?.dtype()));
+    normalized(cx, a, args::optional_tensor(a, 2), None, eps, false)
+}
+
+/// What `rms_norm` adds where no `eps` is given: the distance from one to the next number of the type it computes in.
+pub fn least_eps(dtype: DType) -> f64 {
+    if dtype == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) }
 }
 
 /// A tensor of one element per channel as one that broadcasts along dim 1.

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, cast, f, n, one, t, widened},
-    define::{close, composite, constant, kernel, samples},
+    define::{close, composite, constant, gradient, kernel, samples},
+    gradient::reduce::*,
     rules::{self, reduced_dims, reduced_shape},
 };
 use crate::{
@@ -35,10 +36,14 @@ const CORRECTED: &[&str] = &["f32[2,5]", "f32[2,5], [1]", "f32[2,5], [0], correc
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        reduction(
-            "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            |cx, a| summed(cx, a, 1, 2, 3),
-            Kernel(&(sum as KernelFn)),
+        gradient(
+            reduction(
+                "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                |cx, a| summed(cx, a, 1, 2, 3),
+                Kernel(&(sum as KernelFn)),
+            ),
+            "",
+            of_sum,
         ),
         DIMS,
     ),
@@ -57,10 +62,14 @@ pub static OPS: &[Op] = &[
         &["f32[2,3]"],
     ),
     samples(
-        reduction(
-            "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            mean_rule,
-            Kernel(&(mean as KernelFn)),
+        gradient(
+            reduction(
+                "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                mean_rule,
+                Kernel(&(mean as KernelFn)),
+            ),
+            "",
+            of_mean,
         ),
         DIMS,
     ),
@@ -87,18 +96,26 @@ pub static OPS: &[Op] = &[
         &["f32[4]", "i64[4]"],
     ),
     samples(
-        reduction(
-            "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-            |cx, a| extremum_rule(cx, a, "amax"),
-            Kernel(&(amax as KernelFn)),
+        gradient(
+            reduction(
+                "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+                |cx, a| extremum_rule(cx, a, "amax"),
+                Kernel(&(amax as KernelFn)),
+            ),
+            "self, result",
+            of_extreme,
         ),
         &["f32[2,3], [1]", "i64[4]", "f32[2,3,4], [0,2], True"],
     ),
     samples(
-        reduction(
-            "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-            |cx, a| extremum_rule(cx, a, "amin"),
-            Kernel(&(amin as KernelFn)),
+        gradient(
+            reduction(
+                "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+                |cx, a| extremum_rule(cx, a, "amin"),
+                Kernel(&(amin as KernelFn)),
+            ),
+            "self, result",
+            of_extreme,
         ),
         &["f32[2,3], [1]", "i64[4]"],
     ),
@@ -107,18 +124,26 @@ pub static OPS: &[Op] = &[
     composite("max.other(Tensor self, Tensor other) -> Tensor", BOTH, |e, a| call(e, "maximum", a)),
     composite("min.other(Tensor self, Tensor other) -> Tensor", BOTH, |e, a| call(e, "minimum", a)),
     samples(
-        reduction(
-            "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-            |cx, a| with_index_rule(cx, a, "max"),
-            Kernel(&(max_dim as KernelFn)),
+        gradient(
+            reduction(
+                "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                |cx, a| with_index_rule(cx, a, "max"),
+                Kernel(&(max_dim as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, Some(2)),
         ),
         &["f32[2,3], 1", "i64[2,3], 0, True"],
     ),
     samples(
-        reduction(
-            "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-            |cx, a| with_index_rule(cx, a, "min"),
-            Kernel(&(min_dim as KernelFn)),
+        gradient(
+            reduction(
+                "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                |cx, a| with_index_rule(cx, a, "min"),
+                Kernel(&(min_dim as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, Some(2)),
         ),
         &["f32[2,3], 1"],
     ),
@@ -150,10 +175,14 @@ pub static OPS: &[Op] = &[
         &["f32[2,3]", "f32[2,3], dim=1"],
     ),
     samples(
-        reduction(
-            "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-            var_rule,
-            Kernel(&(var as KernelFn)),
+        gradient(
+            reduction(
+                "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+                var_rule,
+                Kernel(&(var as KernelFn)),
+            ),
+            "self",
+            of_var,
         ),
         CORRECTED,
     ),

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, cast, i, one, t},
-    define::{ALL, composite, kernel, samples},
+    define::{ALL, composite, gradient, kernel, samples},
+    gradient::gather::*,
     index::offsets,
     rules::{self, wrap_dim},
 };
@@ -24,12 +25,16 @@ const BOTH: Forms = Forms::BOTH;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        kernel(
-            "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-            BOTH,
-            Family::Gather,
-            gather_rule,
-            Kernel(&(gather as KernelFn)),
+        gradient(
+            kernel(
+                "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+                BOTH,
+                Family::Gather,
+                gather_rule,
+                Kernel(&(gather as KernelFn)),
+            ),
+            "index",
+            of_gather,
         ),
         &["f32[3,4], 1, i64[3,2]%4", "f32[3,4], 0, i64[2,4]%3"],
     ),
@@ -44,22 +49,30 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], i64[3,2]%4, 1"],
     ),
     samples(
-        kernel(
-            "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter as KernelFn)),
+        gradient(
+            kernel(
+                "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+                ALL,
+                Family::Scatter,
+                scatter_rule,
+                Kernel(&(scatter as KernelFn)),
+            ),
+            "index",
+            of_scatter,
         ),
         &["f32[3,4], 1, i64[3,1]%4, f32[3,2]"],
     ),
     samples(
-        kernel(
-            "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter as KernelFn)),
+        gradient(
+            kernel(
+                "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+                ALL,
+                Family::Scatter,
+                scatter_rule,
+                Kernel(&(scatter as KernelFn)),
+            ),
+            "index",
+            of_scatter,
         ),
         &["f32[3,4], 1, i64[3,1]%4, 7"],
     ),
@@ -84,12 +97,16 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], 1, i64[3,2]%4, f32[3,2], 'sum'", "f32[3,4], 1, i64[3,2]%4, f32[3,2], 'amax'"],
     ),
     samples(
-        kernel(
-            "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter_add as KernelFn)),
+        gradient(
+            kernel(
+                "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+                ALL,
+                Family::Scatter,
+                scatter_rule,
+                Kernel(&(scatter_add as KernelFn)),
+            ),
+            "index",
+            of_scatter_add,
         ),
         &["f32[3,4], 1, i64[3,2]%4, f32[3,2]"],
     ),

@@ -3,7 +3,8 @@
 use super::{
     args,
     arithmetic::x,
-    define::{ALL, pointwise, samples, ulps},
+    define::{ALL, gradient, pointwise, samples, ulps},
+    gradient::{Maths, through, unary::*, zero},
     rules,
 };
 use taipan_ir::{
@@ -42,132 +43,233 @@ fn round(b: &mut Body, op: Unary, a: &[Arg<Scalar>]) -> Scalar {
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    function("exp(Tensor self) -> Tensor", |b, a| b.exp(x(a, 0))),
-    function("exp2(Tensor self) -> Tensor", |b, a| b.exp2(x(a, 0))),
-    function("expm1(Tensor self) -> Tensor", |b, a| b.expm1(x(a, 0))),
-    positive("log(Tensor self) -> Tensor", |b, a| b.log(x(a, 0))),
-    positive("log2(Tensor self) -> Tensor", |b, a| b.log2(x(a, 0))),
-    positive("log10(Tensor self) -> Tensor", |b, a| b.log10(x(a, 0))),
-    positive("log1p(Tensor self) -> Tensor", |b, a| b.log1p(x(a, 0))),
-    positive("sqrt(Tensor self) -> Tensor", |b, a| b.sqrt(x(a, 0))),
-    positive("rsqrt(Tensor self) -> Tensor", |b, a| {
-        let root = b.sqrt(x(a, 0));
-        b.number_div(1.0, root)
+    gradient(function("exp(Tensor self) -> Tensor", |b, a| b.exp(x(a, 0))), "result", |b| by_result(b, |_, y| Ok(y))),
+    gradient(function("exp2(Tensor self) -> Tensor", |b, a| b.exp2(x(a, 0))), "result", |b| {
+        by_result(b, |b, y| b.mul(y, std::f64::consts::LN_2))
     }),
-    positive("reciprocal(Tensor self) -> Tensor", |b, a| b.number_div(1.0, x(a, 0))),
-    function("sin(Tensor self) -> Tensor", |b, a| b.sin(x(a, 0))),
-    function("cos(Tensor self) -> Tensor", |b, a| b.cos(x(a, 0))),
-    function("tan(Tensor self) -> Tensor", |b, a| b.tan(x(a, 0))),
-    function("asin(Tensor self) -> Tensor", |b, a| call(b, Function::Asin, a)),
-    function("acos(Tensor self) -> Tensor", |b, a| call(b, Function::Acos, a)),
-    function("atan(Tensor self) -> Tensor", |b, a| call(b, Function::Atan, a)),
-    function("sinh(Tensor self) -> Tensor", |b, a| b.sinh(x(a, 0))),
-    function("cosh(Tensor self) -> Tensor", |b, a| b.cosh(x(a, 0))),
-    function("tanh(Tensor self) -> Tensor", |b, a| b.tanh(x(a, 0))),
-    function("asinh(Tensor self) -> Tensor", |b, a| call(b, Function::Asinh, a)),
-    positive("acosh(Tensor self) -> Tensor", |b, a| call(b, Function::Acosh, a)),
-    function("atanh(Tensor self) -> Tensor", |b, a| call(b, Function::Atanh, a)),
-    function("sigmoid(Tensor self) -> Tensor", |b, a| b.sigmoid(x(a, 0))),
-    function("erf(Tensor self) -> Tensor", |b, a| b.erf(x(a, 0))),
-    function("erfc(Tensor self) -> Tensor", |b, a| call(b, Function::Erfc, a)),
-    function("erfinv(Tensor self) -> Tensor", |b, a| call(b, Function::ErfInv, a)),
-    positive("lgamma(Tensor self) -> Tensor", |b, a| call(b, Function::Lgamma, a)),
+    gradient(function("expm1(Tensor self) -> Tensor", |b, a| b.expm1(x(a, 0))), "result", |b| by_result(b, |b, y| b.add(y, 1i64))),
+    gradient(positive("log(Tensor self) -> Tensor", |b, a| b.log(x(a, 0))), "self", |b| over(b, |_, x| Ok(x))),
+    gradient(positive("log2(Tensor self) -> Tensor", |b, a| b.log2(x(a, 0))), "self", |b| over(b, |b, x| b.mul(x, std::f64::consts::LN_2))),
+    gradient(positive("log10(Tensor self) -> Tensor", |b, a| b.log10(x(a, 0))), "self", |b| {
+        over(b, |b, x| b.mul(x, std::f64::consts::LN_10))
+    }),
+    gradient(positive("log1p(Tensor self) -> Tensor", |b, a| b.log1p(x(a, 0))), "self", |b| over(b, |b, x| b.add(x, 1i64))),
+    gradient(positive("sqrt(Tensor self) -> Tensor", |b, a| b.sqrt(x(a, 0))), "result", of_sqrt),
+    gradient(
+        positive("rsqrt(Tensor self) -> Tensor", |b, a| {
+            let root = b.sqrt(x(a, 0));
+            b.number_div(1.0, root)
+        }),
+        "result",
+        |b| {
+            by_result(b, |b, y| {
+                let cube = b.pow(y, 3i64)?;
+                b.mul(cube, -0.5)
+            })
+        },
+    ),
+    gradient(positive("reciprocal(Tensor self) -> Tensor", |b, a| b.number_div(1.0, x(a, 0))), "result", |b| {
+        by_result(b, |b, y| {
+            let square = b.mul(y, y)?;
+            b.neg(square)
+        })
+    }),
+    gradient(function("sin(Tensor self) -> Tensor", |b, a| b.sin(x(a, 0))), "self", |b| by_input(b, |b, x| b.of("cos", x))),
+    gradient(function("cos(Tensor self) -> Tensor", |b, a| b.cos(x(a, 0))), "self", |b| {
+        by_input(b, |b, x| {
+            let sine = b.of("sin", x)?;
+            b.neg(sine)
+        })
+    }),
+    gradient(function("tan(Tensor self) -> Tensor", |b, a| b.tan(x(a, 0))), "result", |b| by_result(b, |b, y| square_plus(b, y, 1))),
+    gradient(function("asin(Tensor self) -> Tensor", |b, a| call(b, Function::Asin, a)), "self", |b| {
+        by_input(b, |b, x| {
+            let rest = one_minus_square(b, x)?;
+            rsqrt(b, rest)
+        })
+    }),
+    gradient(function("acos(Tensor self) -> Tensor", |b, a| call(b, Function::Acos, a)), "self", |b| {
+        by_input(b, |b, x| {
+            let rest = one_minus_square(b, x)?;
+            let slope = rsqrt(b, rest)?;
+            b.neg(slope)
+        })
+    }),
+    gradient(function("atan(Tensor self) -> Tensor", |b, a| call(b, Function::Atan, a)), "self", |b| over(b, |b, x| square_plus(b, x, 1))),
+    gradient(function("sinh(Tensor self) -> Tensor", |b, a| b.sinh(x(a, 0))), "self", |b| by_input(b, |b, x| b.of("cosh", x))),
+    gradient(function("cosh(Tensor self) -> Tensor", |b, a| b.cosh(x(a, 0))), "self", |b| by_input(b, |b, x| b.of("sinh", x))),
+    gradient(function("tanh(Tensor self) -> Tensor", |b, a| b.tanh(x(a, 0))), "result", |b| by_result(b, one_minus_square)),
+    gradient(function("asinh(Tensor self) -> Tensor", |b, a| call(b, Function::Asinh, a)), "self", |b| {
+        by_input(b, |b, x| {
+            let square = square_plus(b, x, 1)?;
+            rsqrt(b, square)
+        })
+    }),
+    gradient(positive("acosh(Tensor self) -> Tensor", |b, a| call(b, Function::Acosh, a)), "self", |b| {
+        by_input(b, |b, x| {
+            let square = square_plus(b, x, -1)?;
+            rsqrt(b, square)
+        })
+    }),
+    gradient(function("atanh(Tensor self) -> Tensor", |b, a| call(b, Function::Atanh, a)), "self", |b| over(b, one_minus_square)),
+    gradient(function("sigmoid(Tensor self) -> Tensor", |b, a| b.sigmoid(x(a, 0))), "result", of_sigmoid),
+    gradient(function("erf(Tensor self) -> Tensor", |b, a| b.erf(x(a, 0))), "self", |b| by_input(b, bell)),
+    gradient(function("erfc(Tensor self) -> Tensor", |b, a| call(b, Function::Erfc, a)), "self", |b| {
+        by_input(b, |b, x| {
+            let slope = bell(b, x)?;
+            b.neg(slope)
+        })
+    }),
+    gradient(function("erfinv(Tensor self) -> Tensor", |b, a| call(b, Function::ErfInv, a)), "result", |b| by_result(b, inverse_bell)),
+    gradient(positive("lgamma(Tensor self) -> Tensor", |b, a| call(b, Function::Lgamma, a)), "self", |b| {
+        by_input(b, |b, x| b.of("digamma", x))
+    }),
     positive("digamma(Tensor self) -> Tensor", |b, a| call(b, Function::Digamma, a)),
     samples(
-        pointwise("logit(Tensor self, float? eps=None) -> Tensor", ALL, Float, rules::float_one, |b, a| {
-            let mut p = x(a, 0);
-            if let Arg::Number(eps) = a[1] {
-                let (low, high) = (b.number(p, eps.as_f64()), b.number(p, 1.0 - eps.as_f64()));
-                p = b.max(p, low);
-                p = b.min(p, high);
-            }
-            let rest = b.number_sub(1.0, p);
-            let odds = b.div(p, rest);
-            b.log(odds)
-        }),
+        gradient(
+            pointwise("logit(Tensor self, float? eps=None) -> Tensor", ALL, Float, rules::float_one, |b, a| {
+                let mut p = x(a, 0);
+                if let Arg::Number(eps) = a[1] {
+                    let (low, high) = (b.number(p, eps.as_f64()), b.number(p, 1.0 - eps.as_f64()));
+                    p = b.max(p, low);
+                    p = b.min(p, high);
+                }
+                let rest = b.number_sub(1.0, p);
+                let odds = b.div(p, rest);
+                b.log(odds)
+            }),
+            "self",
+            of_logit,
+        ),
         &["f32[4]+, 0.1"],
     ),
-    samples(pointwise("neg(Tensor self) -> Tensor", ALL, Common, neg_rule, |b, a| b.neg(x(a, 0))), ANY),
-    samples(pointwise("negative(Tensor self) -> Tensor", ALL, Common, neg_rule, |b, a| b.neg(x(a, 0))), ANY),
-    samples(pointwise("positive(Tensor self) -> Tensor", Forms::BOTH, Common, rules::common, |_, a| x(a, 0)), ANY),
-    samples(pointwise("abs(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), ANY),
-    samples(pointwise("absolute(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), ANY),
-    samples(pointwise("sign(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), ANY),
-    samples(pointwise("sgn(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), ANY),
-    samples(pointwise("square(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 0))), ANY),
-    rounding("floor(Tensor self) -> Tensor", |b, a| round(b, Unary::Floor, a)),
-    rounding("ceil(Tensor self) -> Tensor", |b, a| round(b, Unary::Ceil, a)),
-    rounding("trunc(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)),
-    rounding("fix(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)),
+    samples(gradient(pointwise("neg(Tensor self) -> Tensor", ALL, Common, neg_rule, |b, a| b.neg(x(a, 0))), "", |b| times(b, -1.0)), ANY),
     samples(
-        pointwise("round(Tensor self, *, int decimals=0) -> Tensor", ALL, Common, rules::common_one, |b, a| {
-            let decimals = args::int(a, 1).unwrap_or(0);
-            if decimals == 0 || !b.dtype(x(a, 0)).is_float() {
-                return round(b, Unary::Round, a);
-            }
-            let scale = 10f64.powi(decimals.unsigned_abs().min(300) as i32);
-            if decimals > 0 {
-                let scaled = b.mul_number(x(a, 0), scale);
-                let rounded = b.unary(Unary::Round, scaled);
-                let scale = b.number(rounded, scale);
-                return b.div(rounded, scale);
-            }
-            let divisor = b.number(x(a, 0), scale);
-            let scaled = b.div(x(a, 0), divisor);
-            let rounded = b.unary(Unary::Round, scaled);
-            b.mul_number(rounded, scale)
+        gradient(pointwise("negative(Tensor self) -> Tensor", ALL, Common, neg_rule, |b, a| b.neg(x(a, 0))), "", |b| times(b, -1.0)),
+        ANY,
+    ),
+    samples(gradient(pointwise("positive(Tensor self) -> Tensor", Forms::BOTH, Common, rules::common, |_, a| x(a, 0)), "", through), ANY),
+    samples(
+        gradient(pointwise("abs(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), "self", |b| {
+            by_input(b, |b, x| b.of("sgn", x))
         }),
+        ANY,
+    ),
+    samples(
+        gradient(pointwise("absolute(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), "self", |b| {
+            by_input(b, |b, x| b.of("sgn", x))
+        }),
+        ANY,
+    ),
+    samples(gradient(pointwise("sign(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), "", zero), ANY),
+    samples(gradient(pointwise("sgn(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), "", zero), ANY),
+    samples(
+        gradient(pointwise("square(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 0))), "self", |b| {
+            by_input(b, |b, x| b.mul(x, 2i64))
+        }),
+        ANY,
+    ),
+    gradient(rounding("floor(Tensor self) -> Tensor", |b, a| round(b, Unary::Floor, a)), "", zero),
+    gradient(rounding("ceil(Tensor self) -> Tensor", |b, a| round(b, Unary::Ceil, a)), "", zero),
+    gradient(rounding("trunc(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)), "", zero),
+    gradient(rounding("fix(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)), "", zero),
+    samples(
+        gradient(
+            pointwise("round(Tensor self, *, int decimals=0) -> Tensor", ALL, Common, rules::common_one, |b, a| {
+                let decimals = args::int(a, 1).unwrap_or(0);
+                if decimals == 0 || !b.dtype(x(a, 0)).is_float() {
+                    return round(b, Unary::Round, a);
+                }
+                let scale = 10f64.powi(decimals.unsigned_abs().min(300) as i32);
+                if decimals > 0 {
+                    let scaled = b.mul_number(x(a, 0), scale);
+                    let rounded = b.unary(Unary::Round, scaled);
+                    let scale = b.number(rounded, scale);
+                    return b.div(rounded, scale);
+                }
+                let divisor = b.number(x(a, 0), scale);
+                let scaled = b.div(x(a, 0), divisor);
+                let rounded = b.unary(Unary::Round, scaled);
+                b.mul_number(rounded, scale)
+            }),
+            "",
+            zero,
+        ),
         &["f32[5]", "i64[4]", "f32[5], decimals=1"],
     ),
     samples(
-        pointwise("frac(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
-            let whole = round(b, Unary::Trunc, a);
-            b.sub(x(a, 0), whole)
-        }),
+        gradient(
+            pointwise("frac(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
+                let whole = round(b, Unary::Trunc, a);
+                b.sub(x(a, 0), whole)
+            }),
+            "",
+            through,
+        ),
         &["f32[5]"],
     ),
     samples(
-        pointwise(
-            "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-            ALL,
-            Common,
-            rules::common_one,
-            |b, a| {
-                let value = x(a, 0);
-                if !b.dtype(value).is_float() {
-                    return value;
-                }
-                let greatest = if b.dtype(value) == DType::F64 { f64::MAX } else { f64::from(f32::MAX) };
-                let given = |i: usize, otherwise: f64| args::float(a, i, otherwise);
-                let (nan, high, low) =
-                    (b.number(value, given(1, 0.0)), b.number(value, given(2, greatest)), b.number(value, given(3, -greatest)));
-                let ordinary = b.compare(Compare::Eq, value, value);
-                let above = b.compare_number(Compare::Eq, value, f64::INFINITY);
-                let below = b.compare_number(Compare::Eq, value, f64::NEG_INFINITY);
-                let result = b.select(above, high, value);
-                let result = b.select(below, low, result);
-                b.select(ordinary, result, nan)
-            },
+        gradient(
+            pointwise(
+                "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+                ALL,
+                Common,
+                rules::common_one,
+                |b, a| {
+                    let value = x(a, 0);
+                    if !b.dtype(value).is_float() {
+                        return value;
+                    }
+                    let greatest = if b.dtype(value) == DType::F64 { f64::MAX } else { f64::from(f32::MAX) };
+                    let given = |i: usize, otherwise: f64| args::float(a, i, otherwise);
+                    let (nan, high, low) =
+                        (b.number(value, given(1, 0.0)), b.number(value, given(2, greatest)), b.number(value, given(3, -greatest)));
+                    let ordinary = b.compare(Compare::Eq, value, value);
+                    let above = b.compare_number(Compare::Eq, value, f64::INFINITY);
+                    let below = b.compare_number(Compare::Eq, value, f64::NEG_INFINITY);
+                    let result = b.select(above, high, value);
+                    let result = b.select(below, low, result);
+                    b.select(ordinary, result, nan)
+                },
+            ),
+            "self",
+            of_nan_to_num,
         ),
         &["f32[4]"],
     ),
     samples(
-        pointwise("deg2rad(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| b.mul_number(x(a, 0), std::f64::consts::PI / 180.0)),
+        gradient(
+            pointwise("deg2rad(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| {
+                b.mul_number(x(a, 0), std::f64::consts::PI / 180.0)
+            }),
+            "",
+            |b| times(b, std::f64::consts::PI / 180.0),
+        ),
         &["f32[4]"],
     ),
     samples(
-        pointwise("rad2deg(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| b.mul_number(x(a, 0), 180.0 / std::f64::consts::PI)),
+        gradient(
+            pointwise("rad2deg(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| {
+                b.mul_number(x(a, 0), 180.0 / std::f64::consts::PI)
+            }),
+            "",
+            |b| times(b, 180.0 / std::f64::consts::PI),
+        ),
         &["f32[4]"],
     ),
     samples(
-        pointwise("sinc(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| {
-            let angle = b.mul_number(x(a, 0), std::f64::consts::PI);
-            let sine = b.sin(angle);
-            let ratio = b.div(sine, angle);
-            let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
-            let one = b.number(angle, 1.0);
-            b.select(zero, one, ratio)
-        }),
+        gradient(
+            pointwise("sinc(Tensor self) -> Tensor", ALL, Float, rules::float, |b, a| {
+                let angle = b.mul_number(x(a, 0), std::f64::consts::PI);
+                let sine = b.sin(angle);
+                let ratio = b.div(sine, angle);
+                let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
+                let one = b.number(angle, 1.0);
+                b.select(zero, one, ratio)
+            }),
+            "self",
+            of_sinc,
+        ),
         &["f32[4]"],
     ),
 ];

@@ -3,12 +3,14 @@
 use super::{
     args,
     call::{call, dims, i, one, t},
-    define::{composite, constant, samples, view},
+    define::{composite, constant, gradient, samples, view},
+    gradient::{Maths, of_as_strided, reshaped, through, zero},
     rules::{shown, wrap_dim},
 };
 use smallvec::{SmallVec, smallvec};
 use taipan_ir::{
     Arg, Dim, DimOp, Dims, Emitter, Facts, Op, OpError, Rel, Shape, Val,
+    gradient::Backward,
     op::{FactsList, Forms, RuleContext, Vals},
 };
 
@@ -17,7 +19,10 @@ const METHOD: Forms = Forms::METHOD;
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(view("view(Tensor(a) self, int[] size) -> Tensor(a)", METHOD, view_rule), &["f32[2,6], [3,4]", "f32[2,6], [-1,2]"]),
+    samples(
+        gradient(view("view(Tensor(a) self, int[] size) -> Tensor(a)", METHOD, view_rule), "", reshaped),
+        &["f32[2,6], [3,4]", "f32[2,6], [-1,2]"],
+    ),
     samples(
         composite("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", BOTH, reshape),
         &["f32[2,6], [3,4]", "f32[2,6], [-1]", "f32[3,4].t, [12]"],
@@ -35,42 +40,54 @@ pub static OPS: &[Op] = &[
         call(e, "expand", &[a[0].clone(), Arg::Ints(shape)])
     }),
     samples(
-        view("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", BOTH, |_, a| {
-            let mut f = self_of(a)?.clone();
-            let (p, q) = (dim_at(a, 1, f.rank())?, dim_at(a, 2, f.rank())?);
-            if f.rank() > 0 {
-                f.dims.swap(p, q);
-                f.strides.swap(p, q);
-            }
-            Ok(smallvec![f])
-        }),
+        gradient(
+            view("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", BOTH, |_, a| {
+                let mut f = self_of(a)?.clone();
+                let (p, q) = (dim_at(a, 1, f.rank())?, dim_at(a, 2, f.rank())?);
+                if f.rank() > 0 {
+                    f.dims.swap(p, q);
+                    f.strides.swap(p, q);
+                }
+                Ok(smallvec![f])
+            }),
+            "",
+            transposed,
+        ),
         &["f32[2,3,4], 0, 2", "f32[2,3], -1, -2"],
     ),
     composite("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", BOTH, |e, a| call(e, "transpose.int", a)),
     composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", BOTH, |e, a| call(e, "transpose.int", a)),
     samples(
-        view("t(Tensor(a) self) -> Tensor(a)", BOTH, |_, a| {
-            let mut f = self_of(a)?.clone();
-            if f.rank() > 2 {
-                return Err(OpError::runtime(format!("t() expects a tensor with <= 2 dimensions, but self is {}D", f.rank())));
-            }
-            f.dims.reverse();
-            f.strides.reverse();
-            Ok(smallvec![f])
-        }),
+        gradient(
+            view("t(Tensor(a) self) -> Tensor(a)", BOTH, |_, a| {
+                let mut f = self_of(a)?.clone();
+                if f.rank() > 2 {
+                    return Err(OpError::runtime(format!("t() expects a tensor with <= 2 dimensions, but self is {}D", f.rank())));
+                }
+                f.dims.reverse();
+                f.strides.reverse();
+                Ok(smallvec![f])
+            }),
+            "",
+            turned,
+        ),
         &["f32[2,3]", "f32[3]"],
     ),
-    view("mT(Tensor(a) self) -> Tensor(a)", Forms::INTERNAL, |_, a| {
-        let mut f = self_of(a)?.clone();
-        let n = f.rank();
-        if n < 2 {
-            return Err(OpError::runtime(format!("tensor.mT is only supported on matrices or batches of matrices. Got {n}-D tensor.")));
-        }
-        f.dims.swap(n - 1, n - 2);
-        f.strides.swap(n - 1, n - 2);
-        Ok(smallvec![f])
-    }),
-    samples(view("permute(Tensor(a) self, int[] dims) -> Tensor(a)", BOTH, permute_rule), &["f32[2,3,4], [2,0,1]"]),
+    gradient(
+        view("mT(Tensor(a) self) -> Tensor(a)", Forms::INTERNAL, |_, a| {
+            let mut f = self_of(a)?.clone();
+            let n = f.rank();
+            if n < 2 {
+                return Err(OpError::runtime(format!("tensor.mT is only supported on matrices or batches of matrices. Got {n}-D tensor.")));
+            }
+            f.dims.swap(n - 1, n - 2);
+            f.strides.swap(n - 1, n - 2);
+            Ok(smallvec![f])
+        }),
+        "",
+        turned,
+    ),
+    samples(gradient(view("permute(Tensor(a) self, int[] dims) -> Tensor(a)", BOTH, permute_rule), "", permuted), &["f32[2,3,4], [2,0,1]"]),
     samples(
         composite("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", BOTH, movedim),
         &["f32[2,3,4], [0], [2]"],
@@ -83,34 +100,46 @@ pub static OPS: &[Op] = &[
         &["f32[2,3,4], 0, -1"],
     ),
     samples(
-        view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", BOTH, |cx, a| {
-            let mut f = self_of(a)?.clone();
-            let d = wrap_dim(args::int(a, 1)?, f.rank() + 1)?;
-            let stride = if d < f.rank() { cx.dims.calc(DimOp::Mul, f.dims[d], f.strides[d]) } else { Dim::Is(1) };
-            f.dims.insert(d, Dim::Is(1));
-            f.strides.insert(d, stride);
-            Ok(smallvec![f])
-        }),
+        gradient(
+            view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", BOTH, |cx, a| {
+                let mut f = self_of(a)?.clone();
+                let d = wrap_dim(args::int(a, 1)?, f.rank() + 1)?;
+                let stride = if d < f.rank() { cx.dims.calc(DimOp::Mul, f.dims[d], f.strides[d]) } else { Dim::Is(1) };
+                f.dims.insert(d, Dim::Is(1));
+                f.strides.insert(d, stride);
+                Ok(smallvec![f])
+            }),
+            "",
+            reshaped,
+        ),
         &["f32[2,3], 0", "f32[2,3], -1", "f32[2,3], 1"],
     ),
-    samples(view("squeeze(Tensor(a) self) -> Tensor(a)", BOTH, |cx, a| squeezed(cx, a, None)), &["f32[2,1,3,1]"]),
+    samples(gradient(view("squeeze(Tensor(a) self) -> Tensor(a)", BOTH, |cx, a| squeezed(cx, a, None)), "", reshaped), &["f32[2,1,3,1]"]),
     samples(
-        view("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", BOTH, |cx, a| {
-            let d = dim_at(a, 1, self_of(a)?.rank())?;
-            squeezed(cx, a, Some(&[d]))
-        }),
+        gradient(
+            view("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", BOTH, |cx, a| {
+                let d = dim_at(a, 1, self_of(a)?.rank())?;
+                squeezed(cx, a, Some(&[d]))
+            }),
+            "",
+            reshaped,
+        ),
         &["f32[2,1,3], 1", "f32[2,1,3], 0"],
     ),
     samples(
-        view("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", BOTH, |cx, a| {
-            let rank = self_of(a)?.rank();
-            let chosen: Vec<usize> = args::ints(a, 1)?.into_iter().map(|d| wrap_dim(d, rank)).collect::<Result<_, _>>()?;
-            squeezed(cx, a, Some(&chosen))
-        }),
+        gradient(
+            view("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", BOTH, |cx, a| {
+                let rank = self_of(a)?.rank();
+                let chosen: Vec<usize> = args::ints(a, 1)?.into_iter().map(|d| wrap_dim(d, rank)).collect::<Result<_, _>>()?;
+                squeezed(cx, a, Some(&chosen))
+            }),
+            "",
+            reshaped,
+        ),
         &["f32[2,1,3,1], [1,3]"],
     ),
     samples(
-        view("expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", METHOD, expand_rule),
+        gradient(view("expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", METHOD, expand_rule), "", through),
         &["f32[2,1], [2,3]", "f32[3], [2,-1]"],
     ),
     composite("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", BOTH, |e, a| call(e, "expand", a)),
@@ -172,70 +201,89 @@ pub static OPS: &[Op] = &[
         &["f32[5,3], 0, 1, 3"],
     ),
     samples(
-        view("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", METHOD, split_rule),
+        gradient(view("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", METHOD, split_rule), "", joined),
         &["f32[5,3], 2", "f32[2,6], 3, 1"],
     ),
     samples(
-        view("split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", BOTH, split_sizes_rule),
+        gradient(view("split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", BOTH, split_sizes_rule), "", joined),
         &["f32[5,3], [2,3]"],
     ),
     composite("split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]", METHOD, |e, a| call(e, "split_with_sizes", a)),
-    samples(view("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", BOTH, chunk_rule), &["f32[5,3], 2", "f32[2,6], 3, -1"]),
     samples(
-        view("tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
-            let d = dim_at(a, 2, self_of(a)?.rank())?;
-            let (n, size) = (args::int(a, 1)?, cx.dims.number(self_of(a)?.dims[d])?);
-            if n <= 0 {
-                return Err(OpError::runtime(format!("number of sections must be larger than 0, got {n}")));
-            }
-            let ends: Vec<i64> = (1..=n).map(|k| k * (size / n) + k.min(size % n)).collect();
-            pieces(cx, self_of(a)?, d, &ends)
-        }),
+        gradient(view("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", BOTH, chunk_rule), "", joined),
+        &["f32[5,3], 2", "f32[2,6], 3, -1"],
+    ),
+    samples(
+        gradient(
+            view("tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
+                let d = dim_at(a, 2, self_of(a)?.rank())?;
+                let (n, size) = (args::int(a, 1)?, cx.dims.number(self_of(a)?.dims[d])?);
+                if n <= 0 {
+                    return Err(OpError::runtime(format!("number of sections must be larger than 0, got {n}")));
+                }
+                let ends: Vec<i64> = (1..=n).map(|k| k * (size / n) + k.min(size % n)).collect();
+                pieces(cx, self_of(a)?, d, &ends)
+            }),
+            "",
+            joined,
+        ),
         &["f32[5,3], 2"],
     ),
     samples(
-        view("tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
-            let d = dim_at(a, 2, self_of(a)?.rank())?;
-            let size = cx.dims.number(self_of(a)?.dims[d])?;
-            let wrapped = |i: i64| (if i < 0 { i + size } else { i }).clamp(0, size);
-            let mut ends: Vec<i64> = args::ints(a, 1)?.into_iter().map(wrapped).collect();
-            ends.push(size);
-            pieces(cx, self_of(a)?, d, &ends)
-        }),
+        gradient(
+            view("tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
+                let d = dim_at(a, 2, self_of(a)?.rank())?;
+                let size = cx.dims.number(self_of(a)?.dims[d])?;
+                let wrapped = |i: i64| (if i < 0 { i + size } else { i }).clamp(0, size);
+                let mut ends: Vec<i64> = args::ints(a, 1)?.into_iter().map(wrapped).collect();
+                ends.push(size);
+                pieces(cx, self_of(a)?, d, &ends)
+            }),
+            "",
+            joined,
+        ),
         &["f32[5,3], [1,3]"],
     ),
     samples(
-        view("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
-            let f = self_of(a)?;
-            if f.rank() == 0 {
-                return Err(OpError::runtime("Dimension specified as 0 but tensor has no dimensions"));
-            }
-            let d = dim_at(a, 1, f.rank())?;
-            let n = cx.dims.number(f.dims[d])?;
-            (0..n).map(|k| selected(cx.dims, f, d, Dim::Is(k))).collect()
-        }),
+        gradient(
+            view("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
+                let f = self_of(a)?;
+                if f.rank() == 0 {
+                    return Err(OpError::runtime("Dimension specified as 0 but tensor has no dimensions"));
+                }
+                let d = dim_at(a, 1, f.rank())?;
+                let n = cx.dims.number(f.dims[d])?;
+                (0..n).map(|k| selected(cx.dims, f, d, Dim::Is(k))).collect()
+            }),
+            "",
+            stacked,
+        ),
         &["f32[3,2]", "f32[2,3], 1"],
     ),
     samples(
-        view("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)", BOTH, |_, a| {
-            let f = self_of(a)?;
-            let (sizes, strides) = (args::dims(a, 1)?, args::dims(a, 2)?);
-            if sizes.len() != strides.len() {
-                return Err(OpError::runtime("mismatch in length of strides and shape"));
-            }
-            if strides.iter().any(|s| s.known().is_some_and(|n| n < 0)) {
-                return Err(OpError::runtime(format!(
-                    "as_strided: Negative strides are not supported at the moment, got strides: {}",
-                    shown(strides)
-                )));
-            }
-            Ok(smallvec![Facts {
-                dims: sizes.into(),
-                strides: strides.into(),
-                offset: args::optional_dim(a, 3).unwrap_or(f.offset),
-                ..f.clone()
-            }])
-        }),
+        gradient(
+            view("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)", BOTH, |_, a| {
+                let f = self_of(a)?;
+                let (sizes, strides) = (args::dims(a, 1)?, args::dims(a, 2)?);
+                if sizes.len() != strides.len() {
+                    return Err(OpError::runtime("mismatch in length of strides and shape"));
+                }
+                if strides.iter().any(|s| s.known().is_some_and(|n| n < 0)) {
+                    return Err(OpError::runtime(format!(
+                        "as_strided: Negative strides are not supported at the moment, got strides: {}",
+                        shown(strides)
+                    )));
+                }
+                Ok(smallvec![Facts {
+                    dims: sizes.into(),
+                    strides: strides.into(),
+                    offset: args::optional_dim(a, 3).unwrap_or(f.offset),
+                    ..f.clone()
+                }])
+            }),
+            "",
+            of_as_strided,
+        ),
         &["f32[6], [2,2], [1,2]", "f32[6], [2], [2], 1"],
     ),
     samples(
@@ -247,8 +295,8 @@ pub static OPS: &[Op] = &[
         &["f32[7], 0, 3, 2", "f32[2,5], 1, 2, 1"],
     ),
     constant(view("detach(Tensor(a) self) -> Tensor(a)", BOTH, |_, a| Ok(smallvec![self_of(a)?.clone()]))),
-    view("alias(Tensor(a) self) -> Tensor(a)", Forms::INTERNAL, |_, a| Ok(smallvec![self_of(a)?.clone()])),
-    samples(view("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", METHOD, view_dtype_rule), &["f32[2,3], i32"]),
+    gradient(view("alias(Tensor(a) self) -> Tensor(a)", Forms::INTERNAL, |_, a| Ok(smallvec![self_of(a)?.clone()])), "", through),
+    samples(constant(view("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", METHOD, view_dtype_rule)), &["f32[2,3], i32"]),
     samples(
         composite("hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", BOTH, |e, a| {
             let d = i64::from(e.facts(*args::tensor(a, 0)?).rank() > 1);
@@ -702,4 +750,61 @@ fn view_dtype_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsL
     let outer: SmallVec<[Dim; 5]> = f.strides[..last].iter().map(|s| scale(*s)).collect::<Result<_, _>>()?;
     out.strides[..last].copy_from_slice(&outer);
     Ok(smallvec![out])
+}
+
+/// `transpose` back.
+fn transposed(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let (grad, a) = (b.grad()?, b.args());
+    let grad = b.op("transpose.int", &[t(grad), a[1].clone(), a[2].clone()])?;
+    b.give(0, grad);
+    Ok(())
+}
+
+/// `t` and `mT` back.
+fn turned(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let mut grad = b.grad()?;
+    if b.emitter.facts(grad).rank() > 1 {
+        grad = b.op("transpose.int", &[t(grad), i(-2), i(-1)])?;
+    }
+    b.give(0, grad);
+    Ok(())
+}
+
+/// `permute` back.
+fn permuted(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let rank = b.facts(0)?.rank();
+    let order: Vec<usize> = args::ints(b.args(), 1)?.into_iter().map(|d| wrap_dim(d, rank)).collect::<Result<_, _>>()?;
+    let mut back = vec![0; rank];
+    order.iter().enumerate().for_each(|(to, from)| back[*from] = to as i64);
+    let grad = b.grad()?;
+    let grad = b.op("permute", &[t(grad), super::call::ints(back)])?;
+    b.give(0, grad);
+    Ok(())
+}
+
+/// The parts of a split laid behind each other again, zeros for those that nothing depends on.
+fn joined(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let parts = (0..b.results()).map(|part| part_or_zeros(b, part)).collect::<Result<_, _>>()?;
+    let grad = b.op("cat", &[Arg::Tensors(parts), b.args()[2].clone()])?;
+    b.give(0, grad);
+    Ok(())
+}
+
+/// The slices of `unbind` stacked again.
+fn stacked(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let slices: Vec<Val> = (0..b.results()).map(|slice| part_or_zeros(b, slice)).collect::<Result<_, _>>()?;
+    if slices.is_empty() {
+        return zero(b);
+    }
+    let grad = b.op("stack", &[Arg::Tensors(slices), b.args()[1].clone()])?;
+    b.give(0, grad);
+    Ok(())
+}
+
+fn part_or_zeros(b: &mut Backward<'_>, result: usize) -> Result<Val, OpError> {
+    if let Some(grad) = b.grad_of(result) {
+        return Ok(grad);
+    }
+    let facts = b.emitter.facts(b.result(result)?).clone();
+    b.zeros(&facts)
 }

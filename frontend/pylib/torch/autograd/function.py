@@ -1,10 +1,7 @@
-"""`autograd.Function`: operations with a backward of their own.
-
-Without a tape only the forward runs; what it returns requires a gradient where PyTorch's would, and asking for that gradient is
-the error it is for every other operation.
-"""
+"""`autograd.Function`: operations with a backward of their own."""
 
 import torch
+from torch import _C
 from torch._C import Tensor
 
 
@@ -12,20 +9,27 @@ class FunctionCtx:
     """What a forward keeps for its backward."""
 
     def __init__(self):
-        self.saved_tensors = ()
         self.needs_input_grad = ()
         self.materialize_grads = True
+        self._saved = None
+        self._dirty = ()
         self._non_differentiable = ()
 
     def save_for_backward(self, *tensors):
-        """Keeps tensors for the backward."""
-        self.saved_tensors = tensors
+        """Keeps tensors for the backward, which finds them as `ctx.saved_tensors`."""
+        self._saved = _C._SavedTensors(tensors)
 
     def save_for_forward(self, *tensors):
-        """Keeps tensors for forward-mode differentiation."""
+        """Keeps tensors for forward-mode differentiation, which does not exist here."""
+
+    @property
+    def saved_tensors(self):
+        """The tensors that were kept. An error where one was written to since, or where the graph was let go of."""
+        return () if self._saved is None else self._saved.get()
 
     def mark_dirty(self, *args):
         """Declares that the forward wrote into these inputs."""
+        self._dirty = args
 
     def mark_non_differentiable(self, *args):
         """Declares that these outputs have no gradient."""
@@ -57,11 +61,13 @@ class Function:
             "mode AD."
         )
 
+    vjp = backward
+
     @classmethod
     def apply(cls, *args, **kwargs):
-        """Runs the operation."""
+        """Runs the operation, and puts it on the tape where an argument requires grad."""
         ctx = FunctionCtx()
-        ctx.needs_input_grad = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in args)
+        ctx.needs_input_grad = tuple([isinstance(arg, Tensor) and arg.requires_grad for arg in args])
         tracked = torch.is_grad_enabled() and any(ctx.needs_input_grad)
         with torch.no_grad():
             if cls.setup_context is Function.setup_context:
@@ -69,17 +75,83 @@ class Function:
             else:
                 output = cls.forward(*args, **kwargs)
                 cls.setup_context(ctx, args, output)
-        if tracked:
-            for result in output if isinstance(output, tuple) else (output,):
-                if isinstance(result, Tensor) and result.is_floating_point() and not _among(result, ctx._non_differentiable):
-                    result.requires_grad_()
-        return output
+        single = not isinstance(output, tuple)
+        outputs = [output] if single else list(output)
+        if not tracked:
+            return output
+        recorded = []
+        for index, result in enumerate(outputs):
+            if not isinstance(result, Tensor):
+                continue
+            if result.requires_grad and not _among(result, ctx._dirty) or _among(result, args) and not _among(result, ctx._dirty):
+                with torch.no_grad():
+                    result = outputs[index] = result.view_as(result)
+            if result.is_floating_point() and not _among(result, ctx._non_differentiable):
+                recorded.append(result)
+        if recorded:
+            order = [_position(result, recorded) for result in outputs]
+            _C._record_function(cls.__name__ + "Backward", _Backward(cls, ctx, len(args), order, recorded), args, recorded, ctx._saved)
+        return outputs[0] if single else tuple(outputs)
+
+
+class _Backward:
+    """Calls the backward of a function with a gradient for each of its outputs."""
+
+    def __init__(self, function, ctx, inputs, order, outputs):
+        self.function = function
+        self.ctx = ctx
+        self.inputs = inputs
+        self.order = order
+        self.kinds = [(output.shape, output.dtype) for output in outputs]
+
+    def __call__(self, grads):
+        given = []
+        for place in self.order:
+            grad = None if place is None else grads[place]
+            if grad is None and place is not None and self.ctx.materialize_grads:
+                shape, dtype = self.kinds[place]
+                grad = torch.zeros(shape, dtype=dtype)
+            given.append(grad)
+        backward = self.function.backward
+        if backward is Function.backward:
+            backward = self.function.vjp
+        answer = backward(self.ctx, *given)
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        name = self.function.__name__ + "Backward"
+        if len(answers) < self.inputs or any([extra is not None for extra in answers[self.inputs:]]):
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {self.inputs}, got {len(answers)})"
+            )
+        return answers
 
 
 def _among(tensor, tensors):
-    return any(other is tensor for other in tensors)
+    return any([other is tensor for other in tensors])
+
+
+def _position(tensor, tensors):
+    for index, other in enumerate(tensors):
+        if other is tensor:
+            return index
+    return None
+
+
+class NestedIOFunction(Function):
+    """A function whose inputs and outputs may be nested."""
+
+
+class InplaceFunction(Function):
+    """A function that may write into its inputs."""
+
+    def __init__(self, inplace=False):
+        self.inplace = inplace
 
 
 def once_differentiable(fn):
-    """Returns `fn`."""
-    return fn
+    """A backward that can't be differentiated itself: what it computes is off the tape."""
+
+    def wrapper(ctx, *args):
+        with torch.no_grad():
+            return fn(ctx, *args)
+
+    return wrapper
