@@ -118,7 +118,7 @@ impl Jit {
             self.tell(Event::Reused { version: version.name.clone() });
             return Ok(Decision::Run(version, captured));
         }
-        if entry.closed.get() {
+        if entry.closed.get() || Ambient::now(vm).watches_nodes() {
             return Ok(Decision::Plain);
         }
         let settings = self.snapshot();

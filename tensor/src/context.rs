@@ -60,6 +60,11 @@ impl Context {
         self.workers.clone()
     }
 
+    /// The number of the node recorded last.
+    pub fn last_sequence(&self) -> u64 {
+        self.sequence
+    }
+
     /// The number of a node recorded now: larger than those of all before it.
     pub fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;

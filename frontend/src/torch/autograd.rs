@@ -108,7 +108,7 @@ fn run_backward(state: &Rc<TorchState>, args: FuncArgs, vm: &VirtualMachine) -> 
     })?;
     let Some(inputs) = inputs else { return Ok(vm.ctx.none()) };
     let mut objects = vec![];
-    for (input, grad) in inputs.iter().zip(found) {
+    for (i, (input, grad)) in inputs.iter().zip(found).enumerate() {
         match grad {
             Some(grad) if gather => {
                 tape::accumulate(state.as_ref(), &input.var(), grad, create_graph).map_err(|error| state.raise_held(error, vm))?;
@@ -116,10 +116,10 @@ fn run_backward(state: &Rc<TorchState>, args: FuncArgs, vm: &VirtualMachine) -> 
             Some(grad) => objects.push(state.wrap_var(grad, vm).into()),
             None if gather || allow_unused => objects.push(vm.ctx.none()),
             None => {
-                return Err(vm.new_runtime_error(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the \
-                     desired behavior.",
-                ));
+                return Err(vm.new_runtime_error(format!(
+                    "The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is \
+                     the desired behavior."
+                )));
             }
         }
     }
@@ -282,9 +282,11 @@ impl fmt::Debug for GradientNode {
 
 #[pyclass(with(Representable, Hashable, Comparable), flags(DISALLOW_INSTANTIATION, HAS_WEAKREF))]
 impl GradientNode {
+    /// Its name; PyTorch's nodes that belong to no op have their C++ names here.
     #[pymethod]
     fn name(zelf: &Py<Self>) -> String {
-        zelf.node.name()
+        let name = zelf.node.name();
+        if matches!(name.as_str(), "CopySlices" | "AccumulateGrad") { format!("torch::autograd::{name}") } else { name }
     }
 
     /// The nodes its gradients go to, each with the number of the result.

@@ -263,9 +263,14 @@ impl TorchState {
         };
         let recording = self.grad_enabled();
         let written = written_params(&entry.schema);
+        let before = self.with_context(|context| context.last_sequence());
         let results = guarded(vm, bound.op.name(), || {
             self.with_context(|context| execute(context, recording, bound.op, &bound.args)).map_err(|error| raise(error, vm))
         })?;
+        if recording && self.watches_nodes() {
+            let vars: Vec<Var> = results.iter().map(Computed::as_var).collect();
+            super::anomaly::look_at(self, &vars, before, vm)?;
+        }
         if recording && !written.is_empty() {
             Variable::note_write();
         }
@@ -299,6 +304,9 @@ impl TorchState {
             Computed::Argument(variable) => return variable.into(),
             Computed::New(var) => var,
         };
+        if self.inference_mode() {
+            var.meta.mark_inference();
+        }
         let object = self.wrap_var(var, vm);
         let viewed = alias.and_then(|alias| entry.schema.params.iter().position(|param| param.alias == Some(alias)));
         if let Some(Arg::Tensor(source)) = viewed.and_then(|position| args.get(position)) {

@@ -17,6 +17,13 @@ pub(super) enum Computed {
 }
 
 impl Computed {
+    pub(super) fn as_var(&self) -> Var {
+        match self {
+            Computed::New(var) => var.clone(),
+            Computed::Argument(variable) => variable.var(),
+        }
+    }
+
     pub(super) fn var(self) -> Var {
         match self {
             Computed::New(var) => var,

@@ -40,7 +40,7 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "is_floating_point": |zelf: PyRef<Variable>| zelf.with_data(|data| data.dtype().is_float()),
         "is_complex": |_zelf: PyRef<Variable>| false,
         "is_signed": |zelf: PyRef<Variable>| zelf.with_data(|data| !matches!(data.dtype(), DType::Bool | DType::U8)),
-        "is_inference": |_zelf: PyRef<Variable>| false,
+        "is_inference": |zelf: PyRef<Variable>| zelf.meta().is_inference(),
         "is_shared": |_zelf: PyRef<Variable>| false,
         "is_pinned": |_zelf: PyRef<Variable>| false,
         "share_memory_": |zelf: PyRef<Variable>| zelf,

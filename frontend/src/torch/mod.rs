@@ -4,6 +4,7 @@
 //! way of `operand`; `operators`, `index`, `attributes` and `methods` are what else a tensor can do, `autograd` how it is differentiated; `module` puts it all
 //! into `torch._C`.
 
+mod anomaly;
 mod attributes;
 mod autograd;
 mod call;

@@ -1,7 +1,7 @@
 //! The native module `torch._C`: constants, classes, every op of the registry, and the few functions that are not ops.
 
 use super::{
-    attributes, autograd,
+    anomaly, attributes, autograd,
     call::{OpFunction, OpMethod, OverloadSet},
     compiler,
     constants::{PyDType, PyDevice, PyFloatInfo, PyIntInfo, PyLayout, PyMemoryFormat},
@@ -54,6 +54,7 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     legacy::install(module, &state, vm)?;
     modes::install(module, &state, vm)?;
     autograd::install_functions(module, &state, vm)?;
+    anomaly::install(module, &state, vm)?;
     install_functions(module, &state, vm)?;
     let class = Variable::static_type();
     attributes::install(class, vm);

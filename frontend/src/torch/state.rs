@@ -15,7 +15,7 @@ use std::{
 use taipan_ir::{DType, Device, ErrorKind, OpError};
 use taipan_tensor::{
     Context, Tensor,
-    tape::{Host, Var},
+    tape::{Host, Node, Var},
 };
 
 /// The state of `torch` in one VM.
@@ -32,6 +32,10 @@ pub struct TorchState {
     print_options: RefCell<PrintOptions>,
     /// An exception on its way through the tape, which carries none.
     pending: RefCell<Option<PyBaseExceptionRef>>,
+    /// What `torch.autograd.graph.saved_tensors_hooks` has put in force, innermost last: pack and unpack.
+    saved_hooks: RefCell<Vec<(PyObjectRef, PyObjectRef)>>,
+    /// What `torch.autograd.set_detect_anomaly` has set: whether nodes are to tell their place in the script, and NaN is refused.
+    anomaly: Cell<(bool, bool)>,
 }
 
 impl TorchState {
@@ -50,6 +54,8 @@ impl TorchState {
             internal: RefCell::default(),
             print_options: RefCell::default(),
             pending: RefCell::default(),
+            saved_hooks: RefCell::default(),
+            anomaly: Cell::new((false, true)),
         }))
     }
 
@@ -193,6 +199,21 @@ impl TorchState {
         OpError::runtime("an exception was raised while gradients were computed")
     }
 
+    /// The hooks on what nodes keep, innermost last.
+    pub(super) fn saved_hooks(&self) -> &RefCell<Vec<(PyObjectRef, PyObjectRef)>> {
+        &self.saved_hooks
+    }
+
+    /// What `torch.autograd.set_detect_anomaly` has set: the mode, and whether NaN is refused.
+    pub(super) fn anomaly(&self) -> &Cell<(bool, bool)> {
+        &self.anomaly
+    }
+
+    /// Whether each recorded node has to be seen by the frontend, so that ops must run one by one.
+    pub fn watches_nodes(&self) -> bool {
+        self.anomaly.get().0 || !self.saved_hooks.borrow().is_empty()
+    }
+
     /// The exception an error of the tape stands for.
     pub(super) fn raise_held(&self, error: OpError, vm: &VirtualMachine) -> PyBaseExceptionRef {
         let held = self.pending.borrow_mut().take();
@@ -203,6 +224,16 @@ impl TorchState {
 impl Host for TorchState {
     fn step(&self, work: &mut dyn FnMut(&mut Context) -> Result<(), OpError>) -> Result<(), OpError> {
         self.with_context(work)
+    }
+
+    fn refuses_nan(&self) -> bool {
+        self.anomaly.get() == (true, true)
+    }
+
+    fn failed_at(&self, node: &Node) {
+        if self.anomaly.get().0 {
+            super::anomaly::warn(node);
+        }
     }
 }
 

@@ -110,13 +110,16 @@ pub struct Ambient(u32);
 
 const GRAD: u32 = 1;
 const INFERENCE: u32 = 2;
+const WATCHED: u32 = 4;
 const DTYPE_SHIFT: u32 = 8;
 
 impl Ambient {
     /// The state in force.
     pub fn now(vm: &Vm) -> Ambient {
         let Ok(state) = state(vm) else { return Ambient(GRAD | (DType::F32 as u32) << DTYPE_SHIFT) };
-        Ambient(u32::from(state.grad_enabled()) | u32::from(state.inference_mode()) << 1 | (state.default_dtype() as u32) << DTYPE_SHIFT)
+        let watched = if state.watches_nodes() { WATCHED } else { 0 };
+        let modes = u32::from(state.grad_enabled()) | u32::from(state.inference_mode()) << 1 | watched;
+        Ambient(modes | (state.default_dtype() as u32) << DTYPE_SHIFT)
     }
 
     /// Makes it the state in force.
@@ -135,6 +138,11 @@ impl Ambient {
     /// Whether inference mode is on.
     pub fn inference_mode(self) -> bool {
         self.0 & INFERENCE != 0
+    }
+
+    /// Whether each op that is recorded has to be seen as it is: `saved_tensors_hooks` or anomaly detection is in force.
+    pub fn watches_nodes(self) -> bool {
+        self.0 & WATCHED != 0
     }
 
     /// The dtype floats become.
@@ -171,7 +179,11 @@ impl Ambient {
 /// A new tensor object over data that has its place on the tape. `sources` may hold the tensor it is a view of, or another view of that.
 pub fn make_tensor<'a>(var: Var, sources: impl IntoIterator<Item = &'a Object>, vm: &Vm) -> Option<Object> {
     let base = var.meta.base().map(|base| base.meta.clone());
-    let object = state(vm).ok()?.wrap_var(var, vm);
+    let state = state(vm).ok()?;
+    if state.inference_mode() {
+        var.meta.mark_inference();
+    }
+    let object = state.wrap_var(var, vm);
     if let Some(base) = base {
         let related = |variable: &Py<Variable>| {
             Rc::ptr_eq(variable.meta(), &base) || variable.meta().base().is_some_and(|own| Rc::ptr_eq(&own.meta, &base))

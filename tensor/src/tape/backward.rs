@@ -34,6 +34,14 @@ pub trait Host {
     /// # Errors
     /// Those of `work`.
     fn step(&self, work: &mut dyn FnMut(&mut Context) -> Result<(), OpError>) -> Result<(), OpError>;
+
+    /// Whether a gradient that is not a number is an error.
+    fn refuses_nan(&self) -> bool {
+        false
+    }
+
+    /// Is told of the node whose gradients could not be computed.
+    fn failed_at(&self, _node: &Node) {}
 }
 
 /// A walk that is asked for.
@@ -239,7 +247,10 @@ impl<'a> Walk<'a> {
                 .collect(),
         };
         let mut given = match grads.iter().any(Option::is_some) {
-            true => self.differentiate(node, grads, &needed)?,
+            true => self
+                .differentiate(node, grads, &needed)
+                .and_then(|given| self.checked(node, given))
+                .inspect_err(|_| self.host.failed_at(node))?,
             false => vec![],
         };
         for (place, edge) in &next {
@@ -253,6 +264,22 @@ impl<'a> Walk<'a> {
             self.settle(&edge.node);
         }
         Ok(())
+    }
+
+    /// Fails on a gradient that is not a number, where the host wants that.
+    fn checked(&self, node: &Node, given: Vec<(Place, Var)>) -> Result<Vec<(Place, Var)>, OpError> {
+        if self.host.refuses_nan() {
+            for (place, grad) in &given {
+                if grad.data.numbers()?.iter().any(|number| number.as_f64().is_nan()) {
+                    return Err(OpError::runtime(format!(
+                        "Function '{}' returned nan values in its {}th output.",
+                        node.name(),
+                        place.param
+                    )));
+                }
+            }
+        }
+        Ok(given)
     }
 
     fn arrive_counted(&mut self, edge: &Edge, grad: Var) -> Result<(), OpError> {
@@ -299,8 +326,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn release(&self, call: &RefCell<Option<Call>>) {
-        let keeps = call.borrow().as_ref().is_some_and(Call::keeps_data);
+    fn release(&self, call: &RefCell<Option<Rc<Call>>>) {
+        let keeps = call.borrow().as_ref().is_some_and(|call| call.keeps_data());
         if !self.keep_graph && keeps {
             let old = call.take();
             drop(old);
@@ -312,14 +339,14 @@ impl<'a> Walk<'a> {
         &self,
         node: &Rc<Node>,
         op: OpRef,
-        call: &RefCell<Option<Call>>,
+        call: &RefCell<Option<Rc<Call>>>,
         grads: Vec<Option<Var>>,
         needed: &[Place],
         written: Option<(Place, &Facts, &Facts)>,
     ) -> Result<Vec<(Place, Var)>, OpError> {
         let (op, rule, args, results) = {
-            let call = call.borrow();
-            let call = call.as_ref().ok_or_else(second_time)?;
+            // What is kept elsewhere may come back by code of the host, so nothing is borrowed.
+            let call = call.borrow().clone().ok_or_else(second_time)?;
             let Gradient::Rule { rule, .. } = call.op.0.gradient else {
                 return match call.op.0.gradient {
                     // The history of what was written to ends here.

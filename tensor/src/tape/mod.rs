@@ -13,7 +13,7 @@ mod saved;
 mod var;
 
 pub use backward::{Host, Request, accumulate, backward, second_time};
-pub use node::{Custom, Edge, Hook, Node, Removal};
+pub use node::{Custom, Edge, Hook, Node, Removal, recorded_since};
 pub use record::{TapeEmitter, Vars, check_write, run};
-pub use saved::check_version;
+pub use saved::{Pack, Unpack, check_version};
 pub use var::{AfterHook, Meta, Var, ViewKind};

@@ -1,7 +1,7 @@
 //! Nodes: one per recorded op, per leaf that gathers a gradient, per function with a backward of its own.
 
 use super::{
-    saved::Call,
+    saved::{Call, Pack},
     var::{AfterHook, Meta, Var},
 };
 use crate::{Tensor, registry};
@@ -11,7 +11,7 @@ use std::{
     fmt,
     rc::{Rc, Weak},
 };
-use taipan_ir::{Arg, Dim, Facts, OpError, OpRef, gradient::Place, op::Kept};
+use taipan_ir::{Arg, Dim, Facts, OpError, OpRef, gradient::Place};
 
 /// Where a gradient goes: to one of the results of a node.
 #[derive(Clone, Debug)]
@@ -59,11 +59,11 @@ pub struct Node {
 /// What a node does with the gradients of its results.
 pub(super) enum Kind {
     /// Runs the gradient rule of an op.
-    Op(OpRef, RefCell<Option<Call>>),
+    Op(OpRef, RefCell<Option<Rc<Call>>>),
     /// An op that wrote into a view: the gradient of the whole base goes in, that of the written part through the op's rule.
     Written {
         op: OpRef,
-        call: RefCell<Option<Call>>,
+        call: RefCell<Option<Rc<Call>>>,
         /// The argument that was written to.
         target: Place,
         base: Facts,
@@ -141,9 +141,9 @@ impl Node {
         let Some(entry) = registry().find("as_strided") else { unreachable!("as_strided is an op") };
         let ints = |ns: &[i64]| Arg::Ints(ns.iter().map(|n| Dim::Is(*n)).collect());
         let args = [Arg::Tensor(base.clone()), ints(view.sizes()), ints(view.strides()), Arg::Int(Dim::Is(view.offset()))];
-        let call = Call::new(entry.op, &args, std::slice::from_ref(view), Kept::default(), None);
+        let call = Call::of_view(entry.op, &args, view);
         let sequence = if edge.node.sequence == u64::MAX { 0 } else { edge.node.sequence };
-        let kind = Kind::Op(entry.op, RefCell::new(Some(call)));
+        let kind = Kind::Op(entry.op, RefCell::new(Some(Rc::new(call))));
         let node = Node::new(sequence, kind, smallvec![view.facts()], smallvec![(Place::of(0), edge)]);
         Edge { node, slot: 0 }
     }
@@ -156,6 +156,11 @@ impl Node {
             Kind::Accumulate(..) => "AccumulateGrad".to_owned(),
             Kind::Custom(custom) => custom.name(),
         }
+    }
+
+    /// As [`Node::name`], as PyTorch's messages about outputs write it: `Add`.
+    pub fn op_name(&self) -> String {
+        self.name().trim_end_matches("Backward0").to_owned()
     }
 
     /// The nodes its gradients go to, in order of the arguments.
@@ -179,6 +184,19 @@ impl Node {
         }
     }
 
+    /// Keeps what the node reads elsewhere; see [`Unpack`](super::Unpack). For a node just recorded.
+    ///
+    /// # Errors
+    /// Those of `pack`.
+    pub fn pack(self: &Rc<Node>, pack: &mut Pack<'_>) -> Result<(), OpError> {
+        let (Kind::Op(_, call) | Kind::Written { call, .. }) = &self.kind else { return Ok(()) };
+        // Nothing is borrowed while the host packs.
+        let Some(mut own) = call.take() else { return Ok(()) };
+        let packed = Rc::get_mut(&mut own).map_or(Ok(()), |own| own.pack(self, pack));
+        *call.borrow_mut() = Some(own);
+        packed
+    }
+
     /// Where in the script the op was called, where that is recorded.
     pub fn note(&self) -> Option<&str> {
         self.note.get().map(String::as_str)
@@ -194,6 +212,21 @@ impl Node {
         let hooks = self.hooks.borrow().iter().find(|(own, _)| *own == slot).map(|(_, hooks)| hooks.clone());
         hooks.map_or(Ok(grad.clone()), |hooks| hooks.run(grad))
     }
+}
+
+/// The nodes that `results` came from and that were recorded after `sequence`.
+pub fn recorded_since(results: &[Var], sequence: u64) -> Vec<Rc<Node>> {
+    let newer = |node: &Rc<Node>| node.sequence > sequence && node.sequence != u64::MAX;
+    let mut found: Vec<Rc<Node>> = vec![];
+    let mut stack: Vec<Rc<Node>> = results.iter().filter_map(Var::edge).map(|edge| edge.node).filter(newer).collect();
+    while let Some(node) = stack.pop() {
+        if found.iter().all(|known| !Rc::ptr_eq(known, &node)) {
+            stack.extend(node.next().into_iter().map(|edge| edge.node).filter(newer));
+            found.push(node);
+        }
+    }
+    found.sort_by_key(|node| node.sequence);
+    found
 }
 
 /// What PyTorch calls the node of an op.
@@ -278,7 +311,7 @@ impl Node {
     fn take_nodes(&mut self, into: &mut Vec<Rc<Node>>) {
         into.extend(self.next.get_mut().drain(..).map(|(_, edge)| edge.node));
         if let Kind::Op(_, call) | Kind::Written { call, .. } = &mut self.kind
-            && let Some(call) = call.get_mut()
+            && let Some(call) = call.get_mut().as_mut().and_then(Rc::get_mut)
         {
             call.take_nodes(into);
         }

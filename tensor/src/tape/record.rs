@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{Context, Tensor, registry};
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::{cell::RefCell, rc::Rc};
 use taipan_ir::{
     Arg, DType, Dims, Emitter, Facts, Gradient, Meaning, OpError, OpRef, Val,
     dims::NumberDims,
@@ -67,9 +67,9 @@ fn recorded(
     edges: SmallVec<[(Place, Edge); 2]>,
 ) -> Result<Vars, OpError> {
     let kept = kept_for(op, &edges)?;
-    let call = Call::new(op, args, &results, kept, None);
+    let call = Call::new(op, args, &results, kept, None)?;
     let facts = call.result_facts().cloned().collect();
-    let node = Node::new(cx.next_sequence(), Kind::Op(op, RefCell::new(Some(call))), facts, edges);
+    let node = Node::new(cx.next_sequence(), Kind::Op(op, RefCell::new(Some(Rc::new(call)))), facts, edges);
     let var = |(slot, data): (usize, Tensor)| match data.dtype().is_float() {
         true => Var::from_node(data, Edge { node: node.clone(), slot }),
         false => Var::new(data),
@@ -98,7 +98,7 @@ fn write(cx: &mut Context, recording: bool, op: OpRef, writes: usize, args: &[Ar
         return Ok(SmallVec::from_elem(target.clone(), 1));
     }
     let data = std::slice::from_ref(&target.data);
-    let call = RefCell::new(Some(Call::new(pure, args, data, kept, own_copy.as_ref())));
+    let call = RefCell::new(Some(Rc::new(Call::new(pure, args, data, kept, own_copy.as_ref())?)));
     let facts = target.data.facts();
     match target.meta.base().cloned() {
         None => {
@@ -140,16 +140,16 @@ pub fn check_write(target: &Var, gains_history: bool) -> Result<(), OpError> {
         return Err(OpError::runtime("a leaf Variable that requires grad is being used in an in-place operation."));
     }
     let Some(view) = target.meta.view() else { return Ok(()) };
-    if leaf(&view.base) {
-        return Err(OpError::runtime("a view of a leaf Variable that requires grad is being used in an in-place operation."));
-    }
-    if !gains_history && !target.requires_grad() {
+    if !gains_history && !target.requires_grad() && !view.base.requires_grad() {
         return Ok(());
     }
     match view.kind {
+        ViewKind::Single if leaf(&view.base) => {
+            Err(OpError::runtime("a view of a leaf Variable that requires grad is being used in an in-place operation."))
+        }
         ViewKind::Single => Ok(()),
         ViewKind::OneOfSeveral => {
-            let from = target.edge().map_or_else(String::new, |edge| format!("Output {} of {} is", edge.slot, edge.node.name()));
+            let from = target.edge().map_or_else(String::new, |edge| format!("Output {} of {} is", edge.slot, edge.node.op_name()));
             let subject = if from.is_empty() { "This is" } else { &from };
             Err(OpError::runtime(format!(
                 "{subject} a view and is being modified inplace. This view is the output of a function that returns multiple views. Such \

@@ -34,6 +34,7 @@ pub struct Meta {
     /// Called once the gradient of a leaf has been added.
     pub(super) after: RefCell<Vec<(u64, AfterHook)>>,
     retains_grad: Cell<bool>,
+    inference: Cell<bool>,
 }
 
 /// Called when the gradient of a leaf has been added.
@@ -88,7 +89,7 @@ impl Var {
     ///
     /// A view whose storage was written to since comes from its base as the base is now.
     pub fn edge(&self) -> Option<Edge> {
-        let own = || self.meta.edge.borrow().clone();
+        let own = || self.meta.own_edge();
         let Some(view) = self.meta.view.get() else { return own() };
         let version = self.data.storage().version();
         if view.version.get() == version || view.kind == ViewKind::Unrecorded || !same_storage(&self.data, &view.base.data) {
@@ -149,6 +150,17 @@ impl Meta {
         self.requires_grad.set(flag);
     }
 
+    /// Whether it was made in inference mode, and so can't take part in what is recorded.
+    pub fn is_inference(&self) -> bool {
+        self.inference.get()
+    }
+
+    /// Marks a tensor just made in inference mode; views of other tensors stay ordinary ones.
+    pub fn mark_inference(&self) {
+        let ordinary = self.view.get().is_some_and(|view| !view.base.meta.inference.get());
+        self.inference.set(!ordinary);
+    }
+
     /// The gradient gathered so far, with the data it has now.
     pub fn grad(&self) -> Option<Var> {
         let grad = self.grad.borrow().clone()?;
@@ -168,6 +180,11 @@ impl Meta {
     pub fn set_grad(&self, grad: Option<Var>) {
         let old = self.grad.replace(grad);
         drop(old);
+    }
+
+    /// The node it came from, as far as it knows: a view may be out of date.
+    pub(super) fn own_edge(&self) -> Option<Edge> {
+        self.edge.borrow().clone()
     }
 
     /// Replaces the node it came from.

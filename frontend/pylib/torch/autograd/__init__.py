@@ -1,6 +1,7 @@
 """`torch.autograd`: gradient modes, and the entry points of the tape."""
 
 from torch import _C
+from torch._C._compiler import disable
 from torch.autograd import grad_mode
 from torch.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
@@ -40,6 +41,7 @@ def _given_gradients(grads, count):
     return grads
 
 
+@disable
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Adds the gradients of `tensors` to those of the leaves they were computed from, or of `inputs` alone."""
     if grad_variables is not None:
@@ -57,6 +59,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     _C._run_backward(tensors, grads, retain_graph, create_graph, inputs, True, True)
 
 
+@disable
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None, is_grads_batched=False,
          materialize_grads=False):
     """The gradients of `outputs` with respect to `inputs`, a tuple."""

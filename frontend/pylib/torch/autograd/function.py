@@ -3,6 +3,7 @@
 import torch
 from torch import _C
 from torch._C import Tensor
+from torch._C._compiler import disable
 
 
 class FunctionCtx:
@@ -17,7 +18,11 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors):
         """Keeps tensors for the backward, which finds them as `ctx.saved_tensors`."""
-        self._saved = _C._SavedTensors(tensors)
+        hooks = _C._saved_hooks()
+        if hooks is None:
+            self._saved = _C._SavedTensors(tensors)
+        else:
+            self._saved = _PackedTensors(hooks, tensors)
 
     def save_for_forward(self, *tensors):
         """Keeps tensors for forward-mode differentiation, which does not exist here."""
@@ -38,6 +43,19 @@ class FunctionCtx:
     def set_materialize_grads(self, value):
         """Whether gradients that are missing are given to the backward as zeros."""
         self.materialize_grads = value
+
+
+class _PackedTensors:
+    """Tensors kept by the hooks that are in force."""
+
+    def __init__(self, hooks, tensors):
+        pack, self.unpack = hooks
+        with torch.no_grad():
+            self.packed = [None if tensor is None else (pack(tensor),) for tensor in tensors]
+
+    def get(self):
+        """The tensors again."""
+        return tuple([None if packed is None else self.unpack(packed[0]) for packed in self.packed])
 
 
 class Function:
@@ -64,6 +82,7 @@ class Function:
     vjp = backward
 
     @classmethod
+    @disable
     def apply(cls, *args, **kwargs):
         """Runs the operation, and puts it on the tape where an argument requires grad."""
         ctx = FunctionCtx()
