@@ -521,11 +521,16 @@ impl<'vm> Recorder<'vm> {
         let line = self.frames.last().map_or(0, Frame::line);
         if let Meaning::Mutate { writes, .. } = op.0.meaning {
             let Some(Arg::Tensor(target)) = args.get(writes) else { return stop(&stop::OPERATOR, op.name()) };
+            let target_value = vals.get(writes).and_then(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
             if let Kind::Tensor(t) = self.kind(*target)
                 && (t.requires_grad || tracked)
                 && self.ambient.grad_enabled()
             {
-                return stop(&stop::GRADIENT, format!("{} on a tensor that requires grad", op.name()));
+                if !target_value.is_some_and(|value| self.owns_memory(value)) {
+                    return stop(&stop::GRADIENT, format!("{} on a tensor that requires grad", op.name()));
+                }
+                let written = TensorValue { requires_grad: true, is_leaf: false, ..t.clone() };
+                self.learn(*target, Kind::Tensor(written));
             }
             self.graph.push(op, vals, facts, line);
             if no_grad {
@@ -555,6 +560,20 @@ impl<'vm> Recorder<'vm> {
             recorder.make(Kind::Tensor(TensorValue { value: Some(*value), facts: Rc::new(facts), requires_grad, is_leaf: !requires_grad }))
         };
         Ok(results.iter().zip(facts).map(|pair| make(pair, self)).collect())
+    }
+
+    /// Whether a value of the graph has memory that no other value looks at: made by an op that is no view, and no view of it made since.
+    /// A write into it changes the history of nothing else.
+    fn owns_memory(&self, value: Val) -> bool {
+        let may_share = |meaning: Meaning| matches!(meaning, Meaning::View | Meaning::Composite(_) | Meaning::Mutate { .. });
+        let nodes = self.graph.nodes();
+        let Some(made) = nodes.iter().position(|node| node.results.contains(&value)) else { return false };
+        let used_by_view = nodes[made + 1..].iter().any(|node| {
+            let mut used = false;
+            node.args.iter().for_each(|arg| arg.for_each(|own| used |= *own == value));
+            used && matches!(node.op.0.meaning, Meaning::View | Meaning::Composite(_))
+        });
+        !may_share(nodes[made].op.0.meaning) && !used_by_view
     }
 
     /// Facts of an op's results, and for a composite which results are arguments unchanged.

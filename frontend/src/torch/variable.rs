@@ -102,7 +102,7 @@ impl Variable {
 
     /// Whether it wasn't computed from tensors that require grad.
     pub fn is_leaf(&self) -> bool {
-        self.var().is_leaf()
+        self.with_data(|data| self.meta.is_leaf(data))
     }
 
     /// `x.requires_grad = flag`.

@@ -84,6 +84,11 @@ pub fn cast(e: &mut dyn Emitter, value: Val, dtype: DType) -> Result<Val, OpErro
     one(e, "_to_copy", &[t(value), Arg::DType(dtype)])
 }
 
+/// A copy with memory of its own.
+pub fn copied(e: &mut dyn Emitter, value: Val) -> Result<Val, OpError> {
+    one(e, "clone", &[t(value)])
+}
+
 /// The value in the type half types compute in, and the type to round the end result to. Composites do so first, so that they round once.
 pub fn widened(e: &mut dyn Emitter, value: Val) -> Result<(Val, DType), OpError> {
     let dtype = e.facts(value).dtype;

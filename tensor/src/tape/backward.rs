@@ -10,9 +10,9 @@ use super::{
     var::{Meta, Var},
 };
 use crate::{
-    Context, Tensor,
+    Context, Tensor, layout,
     ops::{
-        call::{add, cast},
+        call::{add, cast, copied},
         gradient::{part_of_base, sum_to, with_part},
     },
     write,
@@ -21,6 +21,7 @@ use std::{
     cell::RefCell,
     collections::{BinaryHeap, HashMap, HashSet},
     rc::Rc,
+    sync::Arc,
 };
 use taipan_ir::{
     Arg, Facts, Gradient, OpError, OpRef, Val,
@@ -225,7 +226,8 @@ impl<'a> Walk<'a> {
         }
         for (slot, meta) in node.retained.borrow().iter() {
             if let (Some(meta), Some(grad)) = (meta.upgrade(), grads.get(*slot).cloned().flatten()) {
-                gather(self.host, &meta, None, grad, self.create_graph)?;
+                let like = grad.data.clone();
+                gather(self.host, &meta, &like, grad, self.create_graph)?;
             }
         }
         for (slot, grad) in grads.iter().enumerate() {
@@ -300,9 +302,8 @@ impl<'a> Walk<'a> {
                 if self.wanted.is_none()
                     && let Some(grad) = grads.into_iter().next().flatten()
                 {
-                    gather(self.host, meta, Some(leaf), grad, self.create_graph)?;
-                    let after: Vec<_> = meta.after.borrow().iter().map(|(_, hook)| hook.clone()).collect();
-                    after.iter().try_for_each(|hook| hook())?;
+                    gather(self.host, meta, leaf, grad, self.create_graph)?;
+                    run_after(meta)?;
                 }
                 Ok(vec![])
             }
@@ -347,12 +348,13 @@ impl<'a> Walk<'a> {
         let (op, rule, args, results) = {
             // What is kept elsewhere may come back by code of the host, so nothing is borrowed.
             let call = call.borrow().clone().ok_or_else(second_time)?;
-            let Gradient::Rule { rule, .. } = call.op.0.gradient else {
-                return match call.op.0.gradient {
-                    // The history of what was written to ends here.
-                    Gradient::Constant => Ok(vec![]),
-                    _ => Err(OpError::not_implemented(format!("derivative for {} is not implemented", op.name()))),
-                };
+            let rule = match call.op.0.gradient {
+                Gradient::Rule { rule, .. } => rule,
+                // What was written depends on nothing: the history of the place it was written to ends here.
+                Gradient::Constant => |_: &mut Backward<'_>| Ok(()),
+                Gradient::Parts | Gradient::Missing => {
+                    return Err(OpError::not_implemented(format!("derivative for {} is not implemented", op.name())));
+                }
             };
             (call.op, rule, call.args()?, call.results(node)?)
         };
@@ -448,14 +450,26 @@ fn in_node(error: OpError, op: OpRef) -> OpError {
 /// # Errors
 /// Those of the addition.
 pub fn accumulate(host: &dyn Host, var: &Var, grad: Var, create_graph: bool) -> Result<(), OpError> {
-    gather(host, &var.meta, Some(&var.data), grad, create_graph)
+    gather(host, &var.meta, &var.data, grad, create_graph)?;
+    run_after(&var.meta)
 }
 
-fn gather(host: &dyn Host, meta: &Meta, leaf: Option<&Tensor>, grad: Var, create_graph: bool) -> Result<(), OpError> {
+/// Calls the hooks that wait for the gradient of a leaf.
+fn run_after(meta: &Meta) -> Result<(), OpError> {
+    let after: Vec<_> = meta.after.borrow().iter().map(|(_, hook)| hook.clone()).collect();
+    after.iter().try_for_each(|hook| hook())
+}
+
+fn gather(host: &dyn Host, meta: &Meta, leaf: &Tensor, grad: Var, create_graph: bool) -> Result<(), OpError> {
     let old = meta.grad();
     host.step(&mut |cx| {
         let sum = match &old {
-            None if create_graph || leaf.is_none() => grad.clone(),
+            None if create_graph => {
+                let mut emitter = TapeEmitter::new(cx, true);
+                let value = emitter.value(grad.clone());
+                let value = copied(&mut emitter, value)?;
+                emitter.var(value).clone()
+            }
             None => Var::new(own_copy(cx, leaf, &grad.data)?),
             Some(old) if !create_graph => {
                 let mut emitter = TapeEmitter::new(cx, false);
@@ -478,12 +492,10 @@ fn gather(host: &dyn Host, meta: &Meta, leaf: Option<&Tensor>, grad: Var, create
 }
 
 /// The gradient as a tensor that nobody else has, laid out like the leaf.
-fn own_copy(cx: &mut Context, leaf: Option<&Tensor>, grad: &Tensor) -> Result<Tensor, OpError> {
-    let strides = match leaf {
-        Some(leaf) if leaf.sizes() == grad.sizes() && crate::layout::is_dense(leaf.sizes(), leaf.strides()) => leaf.strides().to_vec(),
-        _ => crate::layout::row_major(grad.sizes()).to_vec(),
-    };
-    if std::sync::Arc::strong_count(grad.storage()) == 1 && grad.strides() == strides.as_slice() {
+fn own_copy(cx: &mut Context, leaf: &Tensor, grad: &Tensor) -> Result<Tensor, OpError> {
+    let alike = leaf.sizes() == grad.sizes() && layout::is_dense(leaf.sizes(), leaf.strides());
+    let strides = if alike { leaf.strides().into() } else { layout::row_major(grad.sizes()) };
+    if Arc::strong_count(grad.storage()) == 1 && grad.strides() == strides.as_slice() {
         return Ok(grad.clone());
     }
     let copy = Tensor::zeros(grad.dtype(), grad.sizes()).with_layout(grad.dtype(), grad.sizes(), &strides, 0);

@@ -82,24 +82,14 @@ impl Var {
 
     /// Whether it wasn't computed from tensors that require grad.
     pub fn is_leaf(&self) -> bool {
-        if self.meta.view.get().is_none() { self.meta.edge.borrow().is_none() } else { self.edge().is_none() }
+        self.meta.is_leaf(&self.data)
     }
 
     /// The node it came from and which of its results it is; `None` for a leaf.
     ///
     /// A view whose storage was written to since comes from its base as the base is now.
     pub fn edge(&self) -> Option<Edge> {
-        let own = || self.meta.own_edge();
-        let Some(view) = self.meta.view.get() else { return own() };
-        let version = self.data.storage().version();
-        if view.version.get() == version || view.kind == ViewKind::Unrecorded || !same_storage(&self.data, &view.base.data) {
-            return own();
-        }
-        let Some(base) = view.base.gradient_edge() else { return own() };
-        let edge = Node::of_view(&view.base, base, &self.data);
-        *self.meta.edge.borrow_mut() = Some(edge.clone());
-        view.version.set(version);
-        Some(edge)
+        self.meta.edge(&self.data)
     }
 
     /// Where its gradient goes: to the node it came from, or for a leaf that requires grad to the node that gathers it.
@@ -138,6 +128,25 @@ impl Var {
 impl Meta {
     pub(super) fn view(&self) -> Option<&View> {
         self.view.get()
+    }
+
+    /// See [`Var::edge`]; `data` is the tensor's.
+    fn edge(&self, data: &Tensor) -> Option<Edge> {
+        let Some(view) = self.view.get() else { return self.own_edge() };
+        let version = data.storage().version();
+        if view.version.get() == version || view.kind == ViewKind::Unrecorded || !same_storage(data, &view.base.data) {
+            return self.own_edge();
+        }
+        let Some(base) = view.base.gradient_edge() else { return self.own_edge() };
+        let edge = Node::of_view(&view.base, base, data);
+        self.set_edge(Some(edge.clone()));
+        view.version.set(version);
+        Some(edge)
+    }
+
+    /// Whether the tensor, whose data is `data`, wasn't computed from tensors that require grad.
+    pub fn is_leaf(&self, data: &Tensor) -> bool {
+        if self.view.get().is_none() { self.edge.borrow().is_none() } else { self.edge(data).is_none() }
     }
 
     /// Whether it was made a leaf that requires grad.
