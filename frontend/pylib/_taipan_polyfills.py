@@ -27,3 +27,17 @@ def reduce(function, iterable, *initial):
     for item in iterator:
         result = function(result, item)
     return result
+
+
+def over_iterators(_count, _function, *arguments, **keywords):
+    iterators = []
+    for iterable in arguments[:_count]:
+        iterators.append(iter(iterable))
+    return _function(*iterators, *arguments[_count:], **keywords)
+
+
+def items_of(iterable):
+    items = []
+    for item in iterable:
+        items.append(item)
+    return items

@@ -148,7 +148,7 @@ impl Check {
             Check::Present => "present".to_owned(),
             Check::Len(n) => format!("length {n}"),
             Check::Keys(keys) => {
-                let keys: Vec<String> = keys.iter().map(|k| k.as_const().to_string()).collect();
+                let keys: Vec<String> = keys.iter().map(Key::text).collect();
                 format!("keys [{}]", keys.join(", "))
             }
             Check::Code(code) => format!("function {}", code.describe(vm)),
@@ -196,6 +196,7 @@ fn keys_are(dict: &Object, keys: &[Key], vm: &Vm) -> bool {
     inspect::dict_keys(dict).iter().zip(keys).all(|(k, expected)| match expected {
         Key::Name(n) => BuiltinType::of(k, vm) == BuiltinType::Str && inspect::equals_const(k, &Const::Str(n.as_str().into()), vm),
         Key::Const(c) => inspect::equals_const(k, c, vm),
+        Key::Object(key) => key.0.is(k),
     })
 }
 

@@ -1,7 +1,11 @@
 //! Sources: the path from an entry's frames to a value, by which it can be read again at a later call.
 
-use std::{collections::HashMap, fmt::Write};
-use taipan_frontend::inspect::{self, Const, Name, Object, Vm};
+use std::{
+    collections::HashMap,
+    fmt::Write,
+    hash::{Hash, Hasher},
+};
+use taipan_frontend::inspect::{self, Const, Name, Object, Pin, Vm};
 
 /// A source in its table; parents come before children.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -14,6 +18,25 @@ pub enum Key {
     Name(Name),
     /// Another constant.
     Const(Const),
+    /// An object that hashes and compares by identity, such as a class.
+    Object(ObjectKey),
+}
+
+/// A pinned object as a key.
+#[derive(Clone, Debug)]
+pub struct ObjectKey(pub Pin);
+
+impl PartialEq for ObjectKey {
+    fn eq(&self, other: &ObjectKey) -> bool {
+        self.0.address() == other.0.address()
+    }
+}
+impl Eq for ObjectKey {}
+
+impl Hash for ObjectKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.address().hash(state);
+    }
 }
 
 impl Key {
@@ -25,11 +48,24 @@ impl Key {
         }
     }
 
-    /// The constant.
-    pub fn as_const(&self) -> Const {
+    /// The constant, where it is one.
+    pub fn as_const(&self) -> Option<Const> {
         match self {
-            Key::Name(n) => Const::Str(n.as_str().into()),
-            Key::Const(c) => c.clone(),
+            Key::Name(n) => Some(Const::Str(n.as_str().into())),
+            Key::Const(c) => Some(c.clone()),
+            Key::Object(_) => None,
+        }
+    }
+
+    /// The key as readers see it.
+    pub fn text(&self) -> String {
+        match self {
+            Key::Object(key) => match key.0.object() {
+                Some(object) if inspect::is_class(&object) => inspect::class_name(&object),
+                Some(object) => format!("<{}>", inspect::class_name(&inspect::class_of(&object))),
+                None => "<an object that is gone>".to_owned(),
+            },
+            constant => constant.as_const().map_or_else(String::new, |c| c.to_string()),
         }
     }
 }
@@ -194,7 +230,7 @@ impl SourceTable {
                     text
                 }
                 (Source::InstanceDict(owner), Key::Name(n)) => format!("{}.{n}", self.text(*owner)),
-                (_, key) => format!("{}[{}]", self.text(*p), key.as_const()),
+                (_, key) => format!("{}[{}]", self.text(*p), key.text()),
             },
         }
     }
@@ -235,6 +271,7 @@ pub fn read(source: &Source, parent: &Object, other: Option<&Object>, vm: &Vm) -
         Source::InstanceDict(_) => inspect::instance_dict(parent),
         Source::DictItem(_, Key::Name(name)) => inspect::dict_get(parent, name, vm),
         Source::DictItem(_, Key::Const(key)) => inspect::dict_get_const(parent, key, vm),
+        Source::DictItem(_, Key::Object(key)) => inspect::dict_get_by_identity(parent, &key.0.object()?),
         Source::Item(_, index) => match inspect::tuple_items(parent) {
             Some(items) => items.get(*index as usize).cloned(),
             None => inspect::list_item(parent, *index as usize),

@@ -149,6 +149,10 @@ impl Recorder<'_> {
             }
             BuiltinType::Type => self.call_class(callable, &handle, args, keywords, then),
             BuiltinType::BuiltinFunction | BuiltinType::BuiltinMethod | BuiltinType::MethodDescriptor | BuiltinType::WrapperDescriptor => {
+                if self.is_method_of_constant(&handle) {
+                    let method = self.assume.pinned(&handle);
+                    return self.fold_call(&method, &args, &keywords);
+                }
                 match self.native_of(&handle)? {
                     Some(native) => self.call_native(native, args, keywords, then),
                     None => stop(&stop::CALL, self.describe_handle(&handle)),
@@ -167,6 +171,12 @@ impl Recorder<'_> {
         }
     }
 
+    /// Whether an object is a method bound to a frozenset of constants, such as `keyword.iskeyword`: what it answers depends on nothing else.
+    fn is_method_of_constant(&mut self, handle: &Handle) -> bool {
+        let receiver = inspect::native_attribute(&self.assume.opaque(handle), "__self__", self.vm);
+        receiver.is_some_and(|receiver| inspect::is_constant_frozenset(&receiver, self.vm))
+    }
+
     /// An object with `__call__`.
     fn call_object(&mut self, callable: &Value, mut args: Vec<Value>, keywords: Vec<Keyword>, then: Then) -> Traced<Done> {
         if self.is_plain_function(callable) {
@@ -174,6 +184,9 @@ impl Recorder<'_> {
         }
         if let Some(wrapped) = self.compiled_target(callable)? {
             // Inside a region the target is traced like any function.
+            return self.call_then(&wrapped, args, keywords, then);
+        }
+        if let Some(wrapped) = self.cached_target(callable)? {
             return self.call_then(&wrapped, args, keywords, then);
         }
         let class = self.class(callable)?;

@@ -108,10 +108,15 @@ impl Recorder<'_> {
 
     /// Calls the Python body that stands for a native function which calls back.
     pub(crate) fn call_polyfill(&mut self, name: &str, args: Vec<Value>, then: Then) -> Traced<Done> {
+        self.call_polyfill_with(name, args, vec![], then)
+    }
+
+    /// The same with keyword arguments.
+    pub(crate) fn call_polyfill_with(&mut self, name: &str, args: Vec<Value>, keywords: Vec<Keyword>, then: Then) -> Traced<Done> {
         match inspect::module_attribute("_taipan_polyfills", self.name(name), self.vm) {
             Some(function) => {
                 let function = self.known(function);
-                self.call_then(&function, args, vec![], then)
+                self.call_then(&function, args, keywords, then)
             }
             None => stop(&stop::CALL, name),
         }

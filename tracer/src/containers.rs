@@ -8,8 +8,8 @@ use crate::{
     value::{DictKey, Items, Kind, ObjId, OverlayItem, SetClass, Value, ViewKind},
 };
 use std::rc::Rc;
-use taipan_frontend::inspect::{BuiltinType, Const, Name};
-use taipan_guards::Key;
+use taipan_frontend::inspect::{BuiltinType, Const, Name, Pin};
+use taipan_guards::{Key, ObjectKey};
 
 impl Recorder<'_> {
     pub(crate) fn build_tuple(&mut self, n: usize) -> Traced<Flow> {
@@ -259,9 +259,16 @@ impl Recorder<'_> {
                         let key = Key::new(c, self.vm);
                         Ok(self.assume.dict_item(&handle, &key).map(|h| self.wrap(h)))
                     }
-                    // A key that didn't exist before the trace can't be in a real dict.
-                    DictKey::Object(id) if self.item(*id).handle.is_none() => Ok(None),
-                    DictKey::Tuple(_) | DictKey::Object(_) => stop(&stop::OPERATOR, "a real dict read by a key that is no constant"),
+                    // Its identity was assumed when it was made a key.
+                    DictKey::Object(id) => match self.item(*id).handle.clone() {
+                        Some(key) => {
+                            let key = Key::Object(ObjectKey(Pin::new(&self.assume.opaque(&key), self.vm)));
+                            Ok(self.assume.dict_item(&handle, &key).map(|h| self.wrap(h)))
+                        }
+                        // A key that didn't exist before the trace can't be in a real dict.
+                        None => Ok(None),
+                    },
+                    DictKey::Tuple(_) => stop(&stop::OPERATOR, "a real dict read by a tuple"),
                 }
             }
             _ => stop(&stop::OPERATOR, "a dict was expected"),
@@ -312,7 +319,9 @@ impl Recorder<'_> {
                 };
                 let mut items = Items::new();
                 for (key, handle) in real {
-                    let key = Value::Const(key.as_const());
+                    let Some(key) = key.as_const().map(Value::Const) else {
+                        return stop(&stop::OPERATOR, "a real dict with keys that are no constants");
+                    };
                     let value = self.wrap(handle);
                     let dict_key = self.dict_key(&key)?;
                     items.insert(dict_key, (key, value));
@@ -576,7 +585,18 @@ impl Recorder<'_> {
 
     pub(crate) fn unpack_sequence(&mut self, n: usize) -> Traced<Flow> {
         let value = self.pop()?;
-        let items = self.iterate_or_unbind(&value)?;
+        if self.iterates_by_python(&value)? {
+            return match self.call_polyfill("items_of", vec![value], Then::Unpack(n))? {
+                Done::Value(value) => self.unpack(&value, n),
+                Done::Entered => Ok(Flow::Entered),
+            };
+        }
+        self.unpack(&value, n)
+    }
+
+    /// Pushes the items of a value, of which there must be `n`.
+    pub(crate) fn unpack(&mut self, value: &Value, n: usize) -> Traced<Flow> {
+        let items = self.iterate_or_unbind(value)?;
         if items.len() != n {
             let text = if items.len() > n {
                 format!("too many values to unpack (expected {n}, got {})", items.len())

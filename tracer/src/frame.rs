@@ -59,6 +59,8 @@ pub enum Then {
     Next,
     /// It is the next item of what a `yield from` passes on.
     Delegate,
+    /// Its items, this many, are pushed.
+    Unpack(usize),
     /// It is one more item of what a built-in function collects from a generator.
     Collect(Box<Collecting>),
     /// It is the answer of a binary operator's method, and `NotImplemented` goes on to the next attempt.

@@ -126,6 +126,13 @@ impl Recorder<'_> {
             }
             return self.collect(generator, function, args[1..].to_vec(), keywords);
         }
+        if let Some(count) = self.python_iterables(native, &args)?
+            && let Some(function) = self.native_value(native)
+        {
+            let mut all = vec![Value::int(count as i64), function];
+            all.extend(args);
+            return self.call_polyfill_with("over_iterators", all, keywords, then);
+        }
         match native {
             Native::Builtin(name) => self.call_builtin(name, args, keywords, then),
             Native::Function(module, name) => self.call_function(module, name, args, keywords),
@@ -160,6 +167,34 @@ impl Recorder<'_> {
             },
             _ => Ok(None),
         }
+    }
+
+    /// How many of the first arguments a built-in function asks for iterators, where one of them answers by Python code.
+    fn python_iterables(&mut self, native: Native, args: &[Value]) -> Traced<Option<usize>> {
+        let count = match native {
+            Native::Builtin(name) if matches!(name.as_str(), "sum" | "any" | "all" | "sorted") => 1,
+            // With one argument they go through it, with more they compare.
+            Native::Builtin(name) if matches!(name.as_str(), "min" | "max") && args.len() == 1 => 1,
+            Native::Class(BuiltinType::List | BuiltinType::Tuple | BuiltinType::Set | BuiltinType::FrozenSet) => 1,
+            Native::Class(BuiltinType::Zip) => args.len(),
+            _ => 0,
+        };
+        for value in args.iter().take(count) {
+            if self.iterates_by_python(value)? {
+                return Ok(Some(count));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the class of an object has an `__iter__` written in Python.
+    pub(crate) fn iterates_by_python(&mut self, value: &Value) -> Traced<bool> {
+        if !matches!(self.kind_of(value)?, Some((_, Kind::Real | Kind::Instance { .. }))) {
+            return Ok(false);
+        }
+        let (class, name) = (self.class(value)?, self.name("__iter__"));
+        let Some(found) = self.assume.type_attribute(&class, name) else { return Ok(false) };
+        Ok(self.assume.builtin_type(&found) == BuiltinType::Function)
     }
 
     /// A built-in function or class as a value.

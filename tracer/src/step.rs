@@ -346,6 +346,7 @@ impl Recorder<'_> {
                 self.push_done(done)
             }
             Then::Discard => Ok(Flow::Next),
+            Then::Unpack(count) => self.unpack(&value, count),
             Then::Truth(negate) => match self.truth(&value)? {
                 Done::Value(Value::Const(taipan_frontend::inspect::Const::Bool(b))) => self.push(Value::bool(b != negate)),
                 _ => stop(&stop::OPERATOR, "the truth of a method's result"),

@@ -27,6 +27,11 @@ impl Pin {
         Pin { address: object.get_id(), hold }
     }
 
+    /// Where the object lives, or lived.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
     /// The object, if it is still alive.
     pub fn object(&self) -> Option<Object> {
         match &self.hold {

@@ -239,6 +239,12 @@ pub fn set_items(set: &Object) -> Option<Vec<Object>> {
     set.downcast_ref::<PyFrozenSet>().map(|s| s.elements())
 }
 
+/// Whether an object is an exact `frozenset` of constants.
+pub fn is_constant_frozenset(object: &Object, vm: &Vm) -> bool {
+    let exact = BuiltinType::of(object, vm) == BuiltinType::FrozenSet;
+    exact && set_items(object).is_some_and(|items| items.iter().all(|item| constant(item, vm).is_some()))
+}
+
 /// Start, stop and step of a slice; absent parts are `None`.
 pub fn slice_parts(slice: &Object, vm: &Vm) -> Option<[Object; 3]> {
     let s = slice.downcast_ref::<PySlice>()?;
