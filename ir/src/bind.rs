@@ -276,7 +276,14 @@ fn convert_list<T: Clone>(param: &Param, value: &Operand<T>) -> Option<Arg<T>> {
             ListKind::Sized(n) => Some(Arg::Ints(smallvec::smallvec![*d; n as usize])),
             _ => None,
         },
-        (Kind::Float, Operand::List(items, _)) => {
+        (Kind::Bool, Operand::List(items, _)) => {
+            let one = |o: &Operand<T>| match o {
+                Operand::Bool(b) => Some(Dim::Is(i64::from(*b))),
+                _ => None,
+            };
+            items.iter().map(one).collect::<Option<_>>().map(Arg::Ints)
+        }
+        (Kind::Float | Kind::Scalar, Operand::List(items, _)) => {
             let one = |o: &Operand<T>| match o {
                 Operand::Float(x) => Some(*x),
                 Operand::Int(d) => d.known().map(|n| n as f64),

@@ -16,6 +16,10 @@ pub struct Scalar(pub u32);
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     nodes: Vec<(Node, DType)>,
+    /// The half type whose values these are, where they are computed in `f32` for its sake.
+    half: Option<DType>,
+    /// Values that the half type holds exactly.
+    halves: Vec<Scalar>,
 }
 
 /// One step of a body. The type of its result stands beside it in the list.
@@ -136,12 +140,67 @@ pub enum Function {
     Pow,
     Atan2,
     Hypot,
+    BesselI0,
+    BesselI0e,
+    BesselI1,
+    BesselI1e,
+    BesselJ0,
+    BesselJ1,
+    BesselK0,
+    BesselK0e,
+    BesselK1,
+    BesselK1e,
+    BesselY0,
+    BesselY1,
+    /// The lower regularised incomplete gamma function of (a, x).
+    GammaP,
+    /// The upper one.
+    GammaQ,
+    /// The scaled complementary error function.
+    Erfcx,
+    /// The logarithm of the normal distribution function.
+    LogNdtr,
+    /// The inverse of the normal distribution function.
+    Ndtri,
+    /// The Hurwitz zeta function of (x, q).
+    Zeta,
+    Trigamma,
 }
 
 impl Body {
     /// The nodes with their types, in evaluation order.
     pub fn nodes(&self) -> &[(Node, DType)] {
         &self.nodes
+    }
+
+    /// The half type whose elements the body is computed for, where it is.
+    pub fn half(&self) -> Option<DType> {
+        self.half
+    }
+
+    /// Says that the body is computed for the elements of a half type.
+    pub fn set_half(&mut self, half: Option<DType>) {
+        self.half = half;
+    }
+
+    /// Notes that the half type holds this value exactly.
+    pub fn note_half(&mut self, value: Scalar) {
+        self.halves.push(value);
+    }
+
+    /// The value as an element of the op's type: rounded where that is a half type. Ops whose numbers PyTorch rounds before it computes,
+    /// or whose steps it rounds, do so by this.
+    pub fn rounded(&mut self, value: Scalar) -> Scalar {
+        let Some(half) = self.half.filter(|_| self.dtype(value) == DType::F32) else { return value };
+        if self.halves.contains(&value) {
+            return value;
+        }
+        let result = match self.known(value) {
+            Some(number) => self.constant(Number::Float(half.round(number.as_f64())), DType::F32),
+            None => self.round_to_half(value, half),
+        };
+        self.note_half(result);
+        result
     }
 
     /// The type of a value.

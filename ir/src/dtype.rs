@@ -76,6 +76,15 @@ impl DType {
         matches!(self, DType::F16 | DType::BF16)
     }
 
+    /// A number rounded to the nearest one of this half type, by way of `f32` as PyTorch converts numbers; of other types, the number itself.
+    pub fn round(self, number: f64) -> f64 {
+        match self {
+            DType::F16 => half::f16::from_f32(number as f32).to_f64(),
+            DType::BF16 => half::bf16::from_f32(number as f32).to_f64(),
+            _ => number,
+        }
+    }
+
     /// PyTorch's attribute name: `float32` for [`DType::F32`].
     pub const fn torch_name(self) -> &'static str {
         match self {

@@ -12,6 +12,7 @@ pub enum ErrorKind {
     Index,
     NotImplemented,
     Memory,
+    Assertion,
 }
 
 /// Why an op gave no result.
@@ -51,6 +52,11 @@ impl OpError {
         OpError::Raised { kind: ErrorKind::Index, text: text.into() }
     }
 
+    /// An `AssertionError`.
+    pub fn assertion(text: impl Into<String>) -> OpError {
+        OpError::Raised { kind: ErrorKind::Assertion, text: text.into() }
+    }
+
     /// A `NotImplementedError`.
     pub fn not_implemented(text: impl Into<String>) -> OpError {
         OpError::Raised { kind: ErrorKind::NotImplemented, text: text.into() }
@@ -66,6 +72,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Index => "IndexError",
             ErrorKind::NotImplemented => "NotImplementedError",
             ErrorKind::Memory => "MemoryError",
+            ErrorKind::Assertion => "AssertionError",
         })
     }
 }

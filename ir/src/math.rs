@@ -491,6 +491,40 @@ impl Body {
         self.pow(x, n)
     }
 
+    /// An `f32` rounded to the nearest value of a half type, by its bits.
+    pub(crate) fn round_to_half(&mut self, x: Scalar, half: DType) -> Scalar {
+        let dropped = if half == DType::BF16 { 16 } else { 13 };
+        let int = |b: &mut Body, n: i64| b.constant(Number::Int(n), DType::I32);
+        let bits = self.bitcast(x, DType::I32);
+        let count = int(self, dropped);
+        let last = self.binary(Binary::Shr, bits, count);
+        let one = int(self, 1);
+        let odd = self.binary(Binary::And, last, one);
+        let below_half = int(self, (1 << (dropped - 1)) - 1);
+        let raised = self.add(bits, below_half);
+        let raised = self.add(raised, odd);
+        let kept = int(self, !((1 << dropped) - 1));
+        let cut = self.binary(Binary::And, raised, kept);
+        let mut result = self.bitcast(cut, DType::F32);
+        if half == DType::F16 {
+            let size = self.abs(result);
+            let large = self.compare_number(Compare::Gt, size, 65504.0);
+            let infinite = self.mul_number(result, f64::INFINITY);
+            result = self.select(large, infinite, result);
+            // Below the least normal number the steps are those of f32 just above 1/2.
+            let own = self.abs(x);
+            let shifted = self.add_number(own, 0.5);
+            let small = self.add_number(shifted, -0.5);
+            let minus = self.neg(small);
+            let negative = self.compare_number(Compare::Lt, x, 0.0);
+            let small = self.select(negative, minus, small);
+            let tiny = self.compare_number(Compare::Lt, own, 6.103_515_625e-5);
+            result = self.select(tiny, small, result);
+        }
+        let ordinary = self.compare(Compare::Eq, x, x);
+        self.select(ordinary, result, x)
+    }
+
     /// -1, 0 or 1; NaN stays.
     pub fn sign(&mut self, x: Scalar) -> Scalar {
         let dtype = self.dtype(x);

@@ -27,8 +27,10 @@ pub fn promoted<'a>(entry: &Entry, args: &[Arg<&'a Facts>]) -> Vec<Arg<&'a Facts
 
 /// Builds the body. `result` is the element type the op's facts rule gives.
 pub fn build(entry: &Entry, rule: BodyRule, promotion: Promotion, args: &[Arg<&Facts>], default_float: DType, result: DType) -> Pointwise {
-    let compute = types(promotion, &promoted(entry, args), default_float).compute();
+    let types = types(promotion, &promoted(entry, args), default_float);
+    let compute = types.compute();
     let mut body = Body::default();
+    body.set_half(Some(types.common).filter(|d| d.is_half()));
     let mut inputs = vec![];
     let mut scalars = vec![];
     for (i, (param, arg)) in entry.schema.params.iter().zip(args).enumerate() {
@@ -37,6 +39,9 @@ pub fn build(entry: &Entry, rule: BodyRule, promotion: Promotion, args: &[Arg<&F
                 let read = compute_type(facts.dtype);
                 let input = body.input(inputs.len() as u32, read);
                 inputs.push(read);
+                if facts.dtype == types.common {
+                    body.note_half(input);
+                }
                 Arg::Tensor(match promotion {
                     Promotion::Select if i == 0 => body.truth(input),
                     Promotion::First if i > 0 => input,

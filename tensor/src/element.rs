@@ -46,6 +46,8 @@ pub trait Arithmetic: Element<Plain = Self> + Pod + PartialOrd + Default {
     fn greatest() -> Self;
     /// The difference, integers wrapping.
     fn minus(self, other: Self) -> Self;
+    /// The quotient by a positive count, rounded down among integers.
+    fn over(self, count: i64) -> Self;
 }
 
 /// A type that kernels of floats compute in.
@@ -108,6 +110,7 @@ macro_rules! integers {
             fn least() -> $t { $t::MIN }
             fn greatest() -> $t { $t::MAX }
             fn minus(self, other: $t) -> $t { self.wrapping_sub(other) }
+            fn over(self, count: i64) -> $t { (self as i64).div_euclid(count) as $t }
         }
     )*};
 }
@@ -134,6 +137,7 @@ macro_rules! floats {
             fn least() -> $t { $t::NEG_INFINITY }
             fn greatest() -> $t { $t::INFINITY }
             fn minus(self, other: $t) -> $t { self - other }
+            fn over(self, count: i64) -> $t { $from(self.as_f64() / count as f64) }
         }
     )*};
 }

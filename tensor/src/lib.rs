@@ -2,12 +2,13 @@
 //!
 //! In reading order: [`storage`] and [`tensor`] hold data; [`element`] and [`layout`] are how kernels see it; [`context`] is what an
 //! engine owns; [`run()`] runs one op and [`evaluate`] a graph; [`ops`] holds every op, one family a file, and [`registry()`] the table of
-//! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order, [`tape`] records ops and walks back.
+//! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order, [`matrix`] factors small matrices, [`tape`] records ops and walks back.
 pub mod context;
 pub mod element;
 pub mod evaluate;
 mod lane;
 pub mod layout;
+pub mod matrix;
 pub mod normal;
 pub mod ops;
 pub mod pointwise;

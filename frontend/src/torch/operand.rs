@@ -30,7 +30,7 @@ pub fn operand<T>(object: &PyObject, tensor: &mut dyn FnMut(&Py<Variable>) -> T,
         if object.class().is(vm.ctx.types.bool_type) {
             return Ok(Operand::Bool(int.as_bigint() != &0.into()));
         }
-        let value = int.try_to_primitive(vm).map_err(|_| vm.new_overflow_error("Overflow when unpacking long"))?;
+        let value = int.try_to_primitive(vm).map_err(|_| vm.new_overflow_error("int too big to convert"))?;
         return Ok(Operand::Int(Dim::Is(value)));
     }
     if let Some(float) = object.downcast_ref::<PyFloat>() {

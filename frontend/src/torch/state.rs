@@ -282,6 +282,7 @@ pub fn raise(error: OpError, vm: &VirtualMachine) -> PyBaseExceptionRef {
             ErrorKind::Value => vm.new_value_error(text),
             ErrorKind::Index => vm.new_index_error(text),
             ErrorKind::NotImplemented => vm.new_not_implemented_error(text),
+            ErrorKind::Assertion => vm.new_exception_msg(vm.ctx.exceptions.assertion_error.to_owned(), text.into()),
             ErrorKind::Memory => vm.new_exception_msg(vm.ctx.exceptions.memory_error.to_owned(), text.into()),
         },
         OpError::DataDependent => vm.new_runtime_error(error.to_string()),

@@ -200,7 +200,9 @@ pub static OPS: &[Op] = &[
     gradient(
         floats("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::BOTH.or(Forms::NN), |b, a| {
             let size = b.abs(x(a, 0));
-            let near = b.compare_number(Compare::Le, size, args::float(a, 1, 0.5));
+            let bound = b.number(size, args::float(a, 1, 0.5));
+            let bound = b.rounded(bound);
+            let near = b.compare(Compare::Le, size, bound);
             let zero = b.number(x(a, 0), 0.0);
             b.select(near, zero, x(a, 0))
         }),
@@ -209,9 +211,11 @@ pub static OPS: &[Op] = &[
     ),
     gradient(
         floats("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::NN, |b, a| {
-            let bound = args::float(a, 1, 0.5);
-            let (less, more) = (b.add_number(x(a, 0), -bound), b.add_number(x(a, 0), bound));
-            let (above, below) = (b.compare_number(Compare::Gt, x(a, 0), bound), b.compare_number(Compare::Lt, x(a, 0), -bound));
+            let bound = b.number(x(a, 0), args::float(a, 1, 0.5));
+            let bound = b.rounded(bound);
+            let minus = b.neg(bound);
+            let (less, more) = (b.sub(x(a, 0), bound), b.add(x(a, 0), bound));
+            let (above, below) = (b.compare(Compare::Gt, x(a, 0), bound), b.compare(Compare::Lt, x(a, 0), minus));
             let zero = b.number(x(a, 0), 0.0);
             let result = b.select(below, more, zero);
             b.select(above, less, result)
@@ -259,8 +263,8 @@ fn elu(b: &mut Body, value: Scalar, alpha: f64, scale: f64, input_scale: f64) ->
     let e = b.expm1(scaled);
     let negative = b.mul_number(e, alpha * scale);
     let positive = b.mul_number(value, scale);
-    let above = b.compare_number(Compare::Gt, value, 0.0);
-    b.select(above, positive, negative)
+    let below = b.compare_number(Compare::Lt, value, 0.0);
+    b.select(below, negative, positive)
 }
 
 fn prelu(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {

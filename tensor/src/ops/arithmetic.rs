@@ -26,9 +26,17 @@ pub fn x(a: &[Arg<Scalar>], i: usize) -> Scalar {
 /// Calls of two tensors that every binary op should answer.
 pub const PAIRS: &[&str] =
     &["f32[2,3], f32[2,3]", "f32[2,3], f32[3]", "f64[2,1], f32[1,3]", "i64[4], i32[4]", "f32[3], i64[3]", "f16[4], f16[4]", "f32[3], 2"];
-const SCALED: &[&str] =
-    &["f32[2,3], f32[3]", "f32[2,3], f32[3], alpha=2", "i64[4], i64[4], alpha=3", "f16[4], 0.5", "bf16[4], bf16[4]", "i32[3], 2.5"];
-const FLOAT_PAIRS: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]", "f16[4], f16[4]", "f32[4], 2"];
+const SCALED: &[&str] = &[
+    "f32[2,3], f32[3]",
+    "f32[2,3], f32[3], alpha=2",
+    "i64[4], i64[4], alpha=3",
+    "f16[4], 0.5",
+    "f16[4], 0.3",
+    "bf16[4], f32[]",
+    "bf16[4], bf16[4]",
+    "i32[3], 2.5",
+];
+const FLOAT_PAIRS: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]", "f16[4], f16[4]", "f32[4], 2", "f16[4]+, 0.3"];
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
@@ -97,12 +105,13 @@ pub static OPS: &[Op] = &[
     samples(
         gradient(
             pointwise("remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
-                b.remainder(x(a, 0), x(a, 1))
+                let (p, q) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));
+                b.remainder(p, q)
             }),
             "other: self, other",
             of_remainder,
         ),
-        &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3", "i64[5], 3"],
+        &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3", "i64[5], 3", "f16[5], 0.1", "bf16[5], 0.1", "f16[5], f32[]", "bf16[5], f64[]"],
     ),
     samples(
         gradient(
@@ -111,22 +120,26 @@ pub static OPS: &[Op] = &[
                 Forms::INTERNAL,
                 Common,
                 rules::common,
-                |b, a| b.remainder(x(a, 0), x(a, 1)),
+                |b, a| {
+                    let (p, q) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));
+                    b.remainder(p, q)
+                },
             ),
             "other: self, other",
             of_remainder,
         ),
-        &[],
+        &["0.7, f16[5]+"],
     ),
     samples(
         gradient(
             pointwise("fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
-                b.binary(Binary::Rem, x(a, 0), x(a, 1))
+                let (p, q) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));
+                b.binary(Binary::Rem, p, q)
             }),
             "other: self, other",
             of_fmod,
         ),
-        &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3"],
+        &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3", "f16[5], 0.1", "bf16[5], 0.1", "f16[5], f32[]"],
     ),
     ulps(
         samples(
@@ -137,7 +150,21 @@ pub static OPS: &[Op] = &[
                 "self: self, exponent; exponent: self, exponent, result",
                 of_pow,
             ),
-            &["f32[5], 2", "f32[5], 0.5", "f32[5], 3.7", "f32[5], f32[5]", "i64[5], 3", "i64[5], 2.5", "f32[5], -1", "f64[5], 2.25"],
+            &[
+                "f16[5]+, 0.3",
+                "bf16[5], 3",
+                "bf16[5]+, -2",
+                "f16[5], 0.5",
+                "bf16[5]+, f32[]",
+                "f32[5], 2",
+                "f32[5], 0.5",
+                "f32[5], 3.7",
+                "f32[5], f32[5]",
+                "i64[5], 3",
+                "i64[5], 2.5",
+                "f32[5], -1",
+                "f64[5], 2.25",
+            ],
         ),
         &[(DType::F32, 2), (DType::F64, 2)],
     ),
@@ -219,24 +246,12 @@ pub static OPS: &[Op] = &[
     ),
     ulps(
         samples(
-            gradient(
-                pointwise("atan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| {
-                    b.call2(Function::Atan2, x(a, 0), x(a, 1))
-                }),
-                "self, other",
-                of_atan2,
-            ),
+            gradient(pointwise("atan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, angle), "self, other", of_atan2),
             FLOAT_PAIRS_ONLY,
         ),
         &[(DType::F32, 2), (DType::F64, 2)],
     ),
-    gradient(
-        pointwise("arctan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, |b, a| {
-            b.call2(Function::Atan2, x(a, 0), x(a, 1))
-        }),
-        "self, other",
-        of_atan2,
-    ),
+    gradient(pointwise("arctan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, angle), "self, other", of_atan2),
     samples(
         gradient(
             pointwise("hypot(Tensor self, Tensor other) -> Tensor", ALL, Common, rules::common, |b, a| {
@@ -351,10 +366,12 @@ pub static OPS: &[Op] = &[
     close(samples(
         gradient(
             pointwise("xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
-                let log = b.log(x(a, 1));
-                let product = b.mul(x(a, 0), log);
-                let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
-                let nothing = b.number(x(a, 0), 0.0);
+                let (value, other) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));
+                let log = b.log(other);
+                let log = b.rounded(log);
+                let product = b.mul(value, log);
+                let zero = b.compare_number(Compare::Eq, value, 0.0);
+                let nothing = b.number(value, 0.0);
                 let ordinary = b.compare(Compare::Eq, x(a, 1), x(a, 1));
                 let result = b.select(zero, nothing, product);
                 b.select(ordinary, result, x(a, 1))
@@ -403,8 +420,13 @@ pub static OPS: &[Op] = &[
 
 const FLOAT_PAIRS_ONLY: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]"];
 
+fn angle(b: &mut Body, a: &[Arg<Scalar>]) -> Scalar {
+    let (p, q) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));
+    b.call2(Function::Atan2, p, q)
+}
+
 fn scaled_sum(b: &mut Body, a: &[Arg<Scalar>], sign: f64) -> Scalar {
-    let (p, q) = (x(a, 0), x(a, 1));
+    let (p, q) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));
     match &a[2] {
         Arg::Number(alpha) if alpha.as_f64() != 1.0 => {
             let factor = match alpha {
@@ -412,6 +434,7 @@ fn scaled_sum(b: &mut Body, a: &[Arg<Scalar>], sign: f64) -> Scalar {
                 other => Number::Int(other.as_i64().wrapping_mul(sign as i64)),
             };
             let factor = b.constant(factor, b.dtype(p));
+            let factor = b.rounded(factor);
             if b.dtype(p).is_float() {
                 return b.fma(q, factor, p);
             }
@@ -449,10 +472,25 @@ fn clamped(b: &mut Body, value: Scalar, low: &Arg<Scalar>, high: &Arg<Scalar>) -
 }
 
 fn power(b: &mut Body, base: Scalar, exponent: Scalar) -> Scalar {
+    let (base, exponent) = (b.rounded(base), b.rounded(exponent));
     let dtype = b.dtype(base);
     if dtype.is_float() {
         return match b.known(exponent) {
-            Some(n) => b.pow_number(base, n.as_f64()),
+            Some(n) => match (b.half(), n.as_f64()) {
+                // PyTorch has no short ways for float16, and rounds between the steps of those it has for bfloat16.
+                (Some(DType::F16), p) if p != 2.0 && p != 1.0 => b.pow(base, exponent),
+                (Some(DType::BF16), 3.0) => {
+                    let square = b.mul(base, base);
+                    let square = b.rounded(square);
+                    b.mul(square, base)
+                }
+                (Some(DType::BF16), -2.0) => {
+                    let square = b.mul(base, base);
+                    let square = b.rounded(square);
+                    b.number_div(1.0, square)
+                }
+                (_, p) => b.pow_number(base, p),
+            },
             None => b.pow(base, exponent),
         };
     }

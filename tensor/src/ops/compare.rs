@@ -3,13 +3,13 @@
 use super::{
     args,
     arithmetic::x,
-    call::{f, one, t},
+    call::{cast, f, one, t},
     define::{ALL, composite, constant, pointwise, samples},
     rules,
 };
 use smallvec::smallvec;
 use taipan_ir::{
-    Arg, Emitter, Op, OpError, Val,
+    Arg, DType, Emitter, Op, OpError, Val,
     body::{Binary, Body, Compare, Scalar, Unary},
     op::{BodyRule, Forms, Promotion, Vals},
 };
@@ -29,6 +29,11 @@ const fn question(schema: &'static str, body: BodyRule) -> Op {
     samples(pointwise(schema, Forms::BOTH, Promotion::Compare, rules::compare, body), &["f32[4]", "i64[4]"])
 }
 
+fn compared(b: &mut Body, op: Compare, a: &[Arg<Scalar>]) -> Scalar {
+    let (p, q) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));
+    b.compare(op, p, q)
+}
+
 fn logic(b: &mut Body, op: Binary, a: &[Arg<Scalar>]) -> Scalar {
     let (p, q) = (b.truth(x(a, 0)), b.truth(x(a, 1)));
     b.binary(op, p, q)
@@ -44,12 +49,12 @@ fn infinite(b: &mut Body, value: Scalar, sign: f64) -> Scalar {
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    comparison("eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Eq, x(a, 0), x(a, 1))),
-    comparison("ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Ne, x(a, 0), x(a, 1))),
-    comparison("lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Lt, x(a, 0), x(a, 1))),
-    comparison("le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Le, x(a, 0), x(a, 1))),
-    comparison("gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Gt, x(a, 0), x(a, 1))),
-    comparison("ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| b.compare(Compare::Ge, x(a, 0), x(a, 1))),
+    comparison("eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Eq, a)),
+    comparison("ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Ne, a)),
+    comparison("lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Lt, a)),
+    comparison("le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Le, a)),
+    comparison("gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Gt, a)),
+    comparison("ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Ge, a)),
     logical("logical_and(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::And, a)),
     logical("logical_or(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Or, a)),
     logical("logical_xor(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Xor, a)),
@@ -86,7 +91,15 @@ pub static OPS: &[Op] = &[
             Forms::BOTH,
             is_close,
         ),
-        &["f32[4], f32[4]", "f32[4], f32[4], rtol=0.5", "i64[4], i64[4]"],
+        &[
+            "f32[4], f32[4]",
+            "f32[4], f32[4], rtol=0.5",
+            "i64[4], i64[4]",
+            "bool[4], bool[4]",
+            "f16[4], f16[4], rtol=0.5",
+            "f32[4], f64[4]",
+            "f32[4], f32[4], rtol=-1",
+        ],
     )),
     constant(samples(
         composite(
@@ -119,15 +132,31 @@ pub static OPS: &[Op] = &[
 
 fn is_close(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let (p, q) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let (dtype, other) = (e.facts(p).dtype, e.facts(q).dtype);
+    if dtype != other {
+        return Err(OpError::runtime(format!("{} did not match {}", dtype.scalar_name(), other.scalar_name())));
+    }
+    let (rtol, atol) = (args::float(a, 2, 1e-5), args::float(a, 3, 1e-8));
+    for (name, bound) in [("rtol", rtol), ("atol", atol)] {
+        if bound < 0.0 {
+            return Err(OpError::runtime(format!("{name} must be greater than or equal to zero, but got {bound}")));
+        }
+    }
     let mut close = one(e, "eq.Tensor", &[t(p), t(q)])?;
-    if args::flag(a, 4) && e.facts(p).dtype.is_float() {
+    if args::flag(a, 4) && dtype.is_float() {
         let (p_nan, q_nan) = (one(e, "isnan", &[t(p)])?, one(e, "isnan", &[t(q)])?);
         let both = one(e, "logical_and", &[t(p_nan), t(q_nan)])?;
         close = one(e, "logical_or", &[t(close), t(both)])?;
     }
-    let size = one(e, "abs", &[t(q)])?;
-    let relative = one(e, "mul.Tensor", &[t(size), f(args::float(a, 2, 1e-5))])?;
-    let allowed = one(e, "add.Tensor", &[t(relative), f(args::float(a, 3, 1e-8))])?;
+    if rtol == 0.0 && atol == 0.0 {
+        return Ok(smallvec![close]);
+    }
+    let float = e.default_float();
+    let p = if dtype == DType::Bool { cast(e, p, float)? } else { p };
+    let q = if dtype.is_float() { q } else { cast(e, q, float)? };
+    let relative = one(e, "mul.Tensor", &[t(q), f(rtol)])?;
+    let relative = one(e, "abs", &[t(relative)])?;
+    let allowed = one(e, "add.Tensor", &[t(relative), f(atol)])?;
     let difference = one(e, "sub.Tensor", &[t(p), t(q)])?;
     let distance = one(e, "abs", &[t(difference)])?;
     let within = one(e, "le.Tensor", &[t(distance), t(allowed)])?;

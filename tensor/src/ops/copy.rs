@@ -195,7 +195,8 @@ fn channels_last_strides(table: &mut dyn Dims, sizes: &[Dim], spatial: usize) ->
     Ok(strides)
 }
 
-fn has_format(table: &mut dyn Dims, f: &Facts, format: MemoryFormat) -> Result<bool, OpError> {
+/// Whether the elements lie as the format says.
+pub fn has_format(table: &mut dyn Dims, f: &Facts, format: MemoryFormat) -> Result<bool, OpError> {
     match format {
         MemoryFormat::Contiguous => f.is_contiguous(table),
         MemoryFormat::Preserve => Ok(true),

@@ -89,7 +89,7 @@ pub static OPS: &[Op] = &[
                         let rows = e.facts(*args::tensor(a, 1)?).dims.first().copied().unwrap_or(taipan_ir::Dim::Is(0));
                         let rows = e.dims().number(rows)?;
                         if k >= rows || k < -rows {
-                            return Err(OpError::runtime("Padding_idx must be within num_embeddings"));
+                            return Err(OpError::assertion("Padding_idx must be within num_embeddings"));
                         }
                         if k < 0 { k + rows } else { k }
                     }

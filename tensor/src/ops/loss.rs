@@ -60,11 +60,18 @@ pub static OPS: &[Op] = &[
             |e, a| {
                 let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
                 let loss = call::mul(e, difference, t(difference))?;
-                let loss = weighted(e, loss, &a[5])?;
-                reduced(e, loss, &reduction(a, 2, 3, 4)?)
+                weighted_mean(e, a, loss, &a[5], &reduction(a, 2, 3, 4)?)
             },
         ),
-        &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], reduction='sum'", "f32[2,3], f32[2,3], reduction='none'"],
+        &[
+            "f32[2,3], f32[2,3]",
+            "f32[2,3], f32[2,3], reduction='sum'",
+            "f32[2,3], f32[2,3], reduction='none'",
+            "f32[2,3], f32[2,3], weight=f32[2,3]+",
+            "f32[2,3], f32[2,3], weight=f32[2,3]+, reduction='sum'",
+            "f32[2,3], f32[2,3], weight=f32[3]+",
+            "f32[2,3], f32[2,1], reduction='x'",
+        ],
     ),
     samples(
         composite(
@@ -73,11 +80,10 @@ pub static OPS: &[Op] = &[
             |e, a| {
                 let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
                 let loss = call::unary(e, "abs", difference)?;
-                let loss = weighted(e, loss, &a[5])?;
-                reduced(e, loss, &reduction(a, 2, 3, 4)?)
+                weighted_mean(e, a, loss, &a[5], &reduction(a, 2, 3, 4)?)
             },
         ),
-        &["f32[2,3], f32[2,3]"],
+        &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[3,2].t, f32[2,3], weight=f32[2,3]+, reduction='none'"],
     ),
     samples(
         composite(
@@ -98,11 +104,12 @@ pub static OPS: &[Op] = &[
             |e, a| {
                 let delta = args::float(a, 3, 1.0);
                 let loss = bent(e, a, delta, 0.5, delta)?;
+                check_weight(e, a, &a[4])?;
                 let loss = weighted(e, loss, &a[4])?;
                 reduced(e, loss, args::text(a, 2))
             },
         ),
-        &["f32[2,3], f32[2,3]"],
+        &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[2,3], f32[2,3], weight=f32[3]"],
     ),
     kernel("_bce(Tensor input, Tensor target) -> Tensor", Forms::INTERNAL, Family::Other, bce_rule, Kernel(&(bce as KernelFn))),
     samples(
@@ -123,6 +130,13 @@ pub static OPS: &[Op] = &[
             NN,
             |e, a| {
                 let (x, target) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                if !same_size(e, x, target)? {
+                    return Err(OpError::value(format!(
+                        "Target size (torch.Size({})) must be the same as input size (torch.Size({}))",
+                        rules::shown(&e.facts(target).dims),
+                        rules::shown(&e.facts(x).dims)
+                    )));
+                }
                 let rest = one(e, "rsub.Tensor", &[t(target), n(1)])?;
                 let first = call::mul(e, rest, t(x))?;
                 let log = call::unary(e, "logsigmoid", x)?;
@@ -138,7 +152,7 @@ pub static OPS: &[Op] = &[
                 reduced(e, loss, &reduction(a, 3, 4, 5)?)
             },
         ),
-        &["f32[2,3], f32[2,3]+", "f32[2,3], f32[2,3]+, pos_weight=f32[3]+"],
+        &["f32[2,3], f32[2,3]+", "f32[2,3], f32[2,3]+, pos_weight=f32[3]+", "f32[2,3], f32[3]"],
     ),
     samples(
         composite(
@@ -196,6 +210,38 @@ fn weighted(e: &mut dyn Emitter, loss: Val, weight: &Arg<Val>) -> Result<Val, Op
     match weight {
         Arg::Tensor(weight) => call::mul(e, loss, t(*weight)),
         _ => Ok(loss),
+    }
+}
+
+fn same_size(e: &mut dyn Emitter, p: Val, q: Val) -> Result<bool, OpError> {
+    let (p, q) = (e.facts(p).dims.clone(), e.facts(q).dims.clone());
+    let mut same = p.len() == q.len();
+    for (p, q) in p.iter().zip(&q) {
+        same = same && (p == q || e.dims().decide(Rel::Eq, *p, *q)?);
+    }
+    Ok(same)
+}
+
+fn check_weight(e: &mut dyn Emitter, a: &[Arg<Val>], weight: &Arg<Val>) -> Result<(), OpError> {
+    match weight {
+        Arg::Tensor(weight) if !same_size(e, *weight, *args::tensor(a, 0)?)? => {
+            Err(OpError::value("Weights and input must have the same size."))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The losses times their weights, reduced; a mean is over the sum of the weights.
+fn weighted_mean(e: &mut dyn Emitter, a: &[Arg<Val>], loss: Val, weight: &Arg<Val>, how: &str) -> Result<Vals, OpError> {
+    check_weight(e, a, weight)?;
+    let loss = weighted(e, loss, weight)?;
+    match weight {
+        Arg::Tensor(weight) if how == "mean" => {
+            let total = one(e, "sum", &[t(loss)])?;
+            let weights = one(e, "sum", &[t(*weight)])?;
+            Ok(smallvec![call::div(e, total, t(weights))?])
+        }
+        _ => reduced(e, loss, how),
     }
 }
 

@@ -115,6 +115,26 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         composite(
+            "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            BOTH.or(Forms::INPLACE),
+            |e, a| scaled(e, a, "outer"),
+        ),
+        &["f32[2,3], f32[2], f32[3]", "f32[2,3], f32[2], f32[3], beta=0.5, alpha=2"],
+    ),
+    samples(
+        composite(
+            "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            BOTH.or(Forms::INPLACE),
+            |e, a| scaled(e, a, "_bmm_summed"),
+        ),
+        &["f32[2,4], f32[3,2,3], f32[3,3,4]"],
+    ),
+    composite("_bmm_summed(Tensor self, Tensor mat2) -> Tensor", Forms::INTERNAL, |e, a| {
+        let product = one(e, "bmm", a)?;
+        call(e, "sum.dim_IntList", &[t(product), super::call::ints([0])])
+    }),
+    samples(
+        composite(
             "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             BOTH.or(Forms::INPLACE),
             |e, a| scaled(e, a, "bmm"),

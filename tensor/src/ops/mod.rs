@@ -9,27 +9,37 @@ pub mod rules;
 pub mod activation;
 pub mod arithmetic;
 pub mod attention;
+pub mod bag;
+pub mod batch;
 pub mod bits;
 pub mod compare;
 pub mod convolution;
 pub mod copy;
 pub mod create;
 pub mod einsum;
+pub mod factor;
+pub mod foreach;
 pub mod functional;
 pub mod index;
 pub mod join;
+pub mod linear;
 pub mod loss;
 pub mod matmul;
 pub mod normalize;
+pub mod place;
 pub mod pool;
 pub mod random;
 pub mod reduce;
 pub mod resize;
+pub mod sampling;
 pub mod scan;
 pub mod scatter;
 pub mod search;
 pub mod sort;
+pub mod special;
+pub mod statistics;
 pub mod strided;
+pub mod synonyms;
 pub mod unary;
 pub mod view;
 
@@ -65,5 +75,18 @@ pub static TABLES: &[&[Op]] = &[
     scan::OPS,
     resize::OPS,
     einsum::OPS,
+    synonyms::OPS,
+    special::OPS,
+    special::METHODS,
+    statistics::OPS,
+    place::OPS,
+    factor::OPS,
+    linear::OPS,
+    batch::OPS,
+    bag::OPS,
+    sampling::OPS,
+    foreach::ARITHMETIC,
+    foreach::FUNCTIONS,
+    foreach::OPS,
     strided::OPS,
 ];

@@ -3,6 +3,7 @@
 use super::{
     args,
     call::{self, call, cast, f, one, t, widened},
+    copy::has_format,
     define::{composite, gradient, kernel, mutate, samples, ulps},
     gradient::normalize::*,
     rules::{self, wrap_dim},
@@ -11,12 +12,13 @@ use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, program:
 use smallvec::smallvec;
 use std::sync::Arc;
 use taipan_ir::{
-    Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Val,
+    Arg, DType, Dim, DimOp, Emitter, Facts, MemoryFormat, Op, OpError, Rel, Val,
     body::Body,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
 
-const WITHIN: &[(DType, u32)] = &[(DType::F32, 16), (DType::F64, 16), (DType::F16, 1), (DType::BF16, 1)];
+/// What normalizations may differ by.
+pub const WITHIN: &[(DType, u32)] = &[(DType::F32, 16), (DType::F64, 16), (DType::F16, 1), (DType::BF16, 1)];
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
@@ -106,7 +108,12 @@ pub static OPS: &[Op] = &[
                 Forms::NN,
                 batch_norm,
             ),
-            &["f32[2,3,4], f32[3], f32[3]+", "f32[4,3], f32[3], f32[3]+, f32[3], f32[3]", "f32[4,3,2,2], None, None, None, None, True"],
+            &[
+                "f32[2,3,4], f32[3], f32[3]+",
+                "f32[4,3], f32[3], f32[3]+, f32[3], f32[3]",
+                "f32[4,3,2,2], None, None, None, None, True",
+                "f32[2,3,4].t, f32[4], f32[4]+",
+            ],
         ),
         WITHIN,
     ),
@@ -117,7 +124,7 @@ pub static OPS: &[Op] = &[
                 Forms::NN,
                 instance_norm,
             ),
-            &["f32[2,3,4,4]"],
+            &["f32[2,3,4,4]", "f32[2,3,1]", "f32[2,3]"],
         ),
         WITHIN,
     ),
@@ -430,7 +437,8 @@ fn batch_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
         (mean, var)
     } else {
         let (Some(mean), Some(var)) = (args::optional_tensor(a, 1), args::optional_tensor(a, 2)) else {
-            return Err(OpError::runtime("running_mean and running_var must be given where the statistics of the input are not used"));
+            let name = if a[1].is_absent() { "running_mean" } else { "running_var" };
+            return Err(OpError::runtime(format!("{name} must be defined in evaluation mode")));
         };
         let compute = e.facts(x).dtype;
         (cast(e, *mean, compute)?, cast(e, *var, compute)?)
@@ -442,11 +450,18 @@ fn batch_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let centered = call::sub(e, x, t(mean))?;
     let normal = call::mul(e, centered, t(inverse))?;
     let out = scaled_per_channel(e, normal, &a[3], &a[4])?;
-    Ok(smallvec![cast(e, out, dtype)?])
+    let out = cast(e, out, dtype)?;
+    // The result lies row by row, or channels last where the input does.
+    let last = facts.rank() == 4 && has_format(e.dims(), &facts, MemoryFormat::ChannelsLast)?;
+    let last = last || (facts.rank() == 5 && has_format(e.dims(), &facts, MemoryFormat::ChannelsLast3d)?);
+    Ok(smallvec![if last { out } else { one(e, "contiguous", &[t(out)])? }])
 }
 
 fn instance_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     if !args::flag(a, 5) {
+        if a[1].is_absent() || a[2].is_absent() {
+            return Err(OpError::runtime("Expected running_mean and running_var to be defined when use_input_stats is false"));
+        }
         return call(
             e,
             "batch_norm",
@@ -457,8 +472,12 @@ fn instance_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
         return Err(OpError::not_implemented("instance_norm that updates running statistics"));
     }
     let facts = e.facts(*args::tensor(a, 0)?).clone();
-    if facts.rank() < 3 {
-        return Err(OpError::runtime("instance_norm needs an input of at least 3 dims"));
+    let spatial = facts.dims.iter().skip(2).fold(Dim::Is(1), |n, d| e.dims().calc(DimOp::Mul, n, *d));
+    if e.dims().decide(Rel::Eq, spatial, Dim::Is(1))? {
+        return Err(OpError::value(format!(
+            "Expected more than 1 spatial element when training, got input size torch.Size({})",
+            rules::shown(&facts.dims)
+        )));
     }
     call(e, "group_norm", &[a[0].clone(), Arg::Int(facts.dims[1]), a[3].clone(), a[4].clone(), a[7].clone()])
 }

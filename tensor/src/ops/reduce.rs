@@ -387,7 +387,8 @@ fn truth_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, 
     rules::fresh(cx, x, dtype, reduced_shape(&x.dims, &reduced, args::flag(a, 2)))
 }
 
-fn sizes_of(facts: &Facts) -> Result<Sizes, OpError> {
+/// The sizes of facts that are numbers.
+pub fn sizes_of(facts: &Facts) -> Result<Sizes, OpError> {
     facts.dims.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect()
 }
 
@@ -644,7 +645,7 @@ fn vector_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let x = *args::tensor(a, 0)?;
     let own = e.facts(x).dtype;
     if !own.is_float() {
-        return Err(OpError::runtime(format!(
+        return Err(OpError::not_implemented(format!(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
             own.scalar_name()
         )));

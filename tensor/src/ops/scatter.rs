@@ -94,7 +94,29 @@ pub static OPS: &[Op] = &[
             scatter_rule,
             Kernel(&(scatter_reduced as KernelFn)),
         ),
-        &["f32[3,4], 1, i64[3,2]%4, f32[3,2], 'sum'", "f32[3,4], 1, i64[3,2]%4, f32[3,2], 'amax'"],
+        &[
+            "f32[3,4], 1, i64[3,2]%4, f32[3,2], 'sum'",
+            "f32[3,4], 1, i64[3,2]%4, f32[3,2], 'amax'",
+            "f32[3,4], 1, i64[3,4]%2, f32[3,4], 'mean'",
+            "i64[3,4], 1, i64[3,4]%2, i64[3,4], 'mean'",
+            "f32[3,4], 1, i64[3,4]%3, f32[3,4], 'sum', include_self=False",
+            "f32[3,4], 1, i64[3,4]%3, f32[3,4], 'prod', include_self=False",
+            "f32[3,4], 0, i64[2,4]%3, f32[2,4], 'mean', include_self=False",
+            "f32[3,4].t, 0, i64[2,3]%4, f32[2,3], 'amin', include_self=False",
+            "f32[3,4], 1, i64[3,2]%4, f32[3,2], 'x'",
+        ],
+    ),
+    samples(
+        composite(
+            "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+            ALL,
+            |e, a| {
+                let source = *args::tensor(a, 3)?;
+                let index = index_along(e, a, source)?;
+                call(e, "scatter_reduce.two", &[a[0].clone(), a[1].clone(), t(index), t(source), a[4].clone(), a[5].clone()])
+            },
+        ),
+        &["f32[3,4], 0, i64[2]%3, f32[2,4], 'prod'", "f32[3,4], 0, i64[2]%3, f32[2,4], 'mean', include_self=False"],
     ),
     samples(
         gradient(
@@ -266,17 +288,35 @@ fn scatter_add(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<T
 }
 
 fn scatter_reduced(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    if matches!(a.get(5), Some(Arg::Bool(false))) {
-        return Err(OpError::not_implemented("scatter_reduce(include_self=False)"));
-    }
     combined(cx, a, args::text(a, 4))
 }
 
 fn combined(cx: &mut Context, a: &[Arg<Tensor>], how: &str) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let (index, d, values) = scatter_arguments(cx, a)?;
-    let (wide, values) = (write::comparable(cx, x)?, write::comparable(cx, &values)?);
+    let (mut wide, values) = (write::comparable(cx, x)?, write::comparable(cx, &values)?);
+    let fresh = matches!(a.get(5), Some(Arg::Bool(false)));
+    if fresh {
+        wide = with_comparable!(wide.dtype(), T => {
+            let neutral = match how {
+                "prod" | "multiply" => <T as Arithmetic>::one(),
+                "amax" => <T as Arithmetic>::least(),
+                "amin" => <T as Arithmetic>::greatest(),
+                _ => <T as Arithmetic>::zero(),
+            };
+            scattered::<T>(&wide, &index, d, &values, |_, _| neutral)?
+        });
+    }
     let out = with_comparable!(wide.dtype(), T => match how {
+        "mean" => {
+            let sums = scattered::<T>(&wide, &index, d, &values, |old, new| old.plus(new))?;
+            let counts = Tensor::full(DType::I64, x.sizes(), Number::Int(i64::from(!fresh)));
+            let ones = Tensor::full(DType::I64, index.sizes(), Number::Int(1));
+            let counts = scattered::<i64>(&counts, &index, d, &ones, |old, new| old + new)?;
+            let counts = counts.elements::<i64>()?;
+            let means: Vec<T> = sums.elements::<T>()?.iter().zip(counts.iter()).map(|(s, n)| Arithmetic::over(*s, (*n).max(1))).collect();
+            Tensor::from_slice(&means, x.sizes())?
+        }
         "add" | "sum" => scattered::<T>(&wide, &index, d, &values, |old, new| old.plus(new))?,
         "multiply" | "prod" => scattered::<T>(&wide, &index, d, &values, |old, new| old.times(new))?,
         "amax" => scattered::<T>(&wide, &index, d, &values, |old, new| if old > new || Arithmetic::is_nan(old) { old } else { new })?,

@@ -124,6 +124,44 @@ pub static OPS: &[Op] = &[
         )),
         &["i64[2,4], True, True, True", "f32[5], True, True, True"],
     ),
+    samples(
+        constant(kernel(
+            "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+            Forms::FUNCTION,
+            Family::Sort,
+            unique_rows_rule,
+            Kernel(&(unique_rows as KernelFn)),
+        )),
+        &["i64[6,2]%2, 0, True, True, True", "i64[2,7]%2, 1, True, True, True", "i64[2,2,3]%2, -1, True, True, True"],
+    ),
+    samples(
+        constant(kernel(
+            "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+            Forms::FUNCTION,
+            Family::Sort,
+            unique_rows_rule,
+            Kernel(&(unique_rows_consecutive as KernelFn)),
+        )),
+        &["i64[6,2]%2, 0, True, True", "i64[2,7]%2, 1, True, True"],
+    ),
+    samples(
+        kernel(
+            "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+            BOTH,
+            Family::Sort,
+            |cx, a| one_place_rule(cx, a, 1, 2),
+            Kernel(&(nanmedian_along as KernelFn)),
+        ),
+        &["f32[2,5], 1", "f32[4,3], 0, True"],
+    ),
+    samples(
+        composite("nanmedian(Tensor self) -> Tensor", BOTH, |e, a| {
+            let flat = one(e, "flatten.using_ints", &a[..1])?;
+            let found = call(e, "nanmedian.dim", &[t(flat), i(0)])?;
+            Ok(smallvec![found[0]])
+        }),
+        &["f32[2,5]", "i64[4]"],
+    ),
 ];
 
 fn sort_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dim: usize) -> Result<FactsList, OpError> {
@@ -290,6 +328,104 @@ fn median_along(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<
         return Err(OpError::index(format!("median(): Expected reduction dim {d} to have non-zero size.")));
     }
     ranked(cx, x, d, facts, |n| (n - 1) / 2)
+}
+
+/// The median of what is a number in each row; NaN where nothing is.
+fn nanmedian_along(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
+    if x.sizes().get(d) == Some(&0) {
+        return Err(OpError::index(format!("median(): Expected reduction dim {d} to have non-zero size.")));
+    }
+    let places = chosen(cx, x, d, false, |is_nan, _, places, found| {
+        // NaNs come last.
+        let count = places.iter().filter(|p| !is_nan(**p)).count();
+        found.push(places[count.saturating_sub(1) / 2] as i64);
+    })?;
+    results(cx, x, d, places, facts)
+}
+
+fn unique_rows_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let x = *args::tensor(a, 0)?;
+    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
+    for (k, size) in x.dims.iter().enumerate() {
+        if k != d && cx.dims.decide(Rel::Eq, *size, Dim::Is(0))? {
+            return Err(OpError::runtime("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"));
+        }
+    }
+    let size = x.dims.get(d).copied().unwrap_or(Dim::Is(1));
+    let count = cx.dims.fresh(0);
+    // The dim lies outermost, whichever it is.
+    let mut moved = x.dims.clone();
+    if d < moved.len() {
+        moved.remove(d);
+        moved.insert(0, count);
+    }
+    let mut values = Facts::contiguous(cx.dims, x.dtype, x.device.clone(), moved)?;
+    if d < x.rank() {
+        let (size, stride) = (values.dims.remove(0), values.strides.remove(0));
+        values.dims.insert(d, size);
+        values.strides.insert(d, stride);
+    }
+    let mut out = FactsList::new();
+    out.push(values);
+    let last = a.len() - 1;
+    let inverse = if args::flag(a, last - 1) { size } else { Dim::Is(0) };
+    out.extend(rules::fresh(cx, x, DType::I64, smallvec![inverse])?);
+    let counts = if args::flag(a, last) { count } else { Dim::Is(0) };
+    out.extend(rules::fresh(cx, x, DType::I64, smallvec![counts])?);
+    Ok(out)
+}
+
+/// The slices along a dim that differ; compared element by element.
+fn different_rows(cx: &mut Context, a: &[Arg<Tensor>], sort: bool) -> Result<Vec<Tensor>, OpError> {
+    let x = args::tensor(a, 0)?;
+    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
+    let order: Vec<usize> = std::iter::once(d).chain((0..x.rank()).filter(|k| *k != d)).take(x.rank()).collect();
+    let laid = x.permuted(&order).contiguous()?;
+    let wide = write::comparable(cx, &laid)?.contiguous()?;
+    let size = laid.sizes().first().copied().unwrap_or(1) as usize;
+    let width = laid.numel() / size.max(1);
+    let (mut firsts, mut lengths, mut run_of) = (vec![], vec![], vec![0i64; size]);
+    with_comparable!(wide.dtype(), T => {
+        let elements = wide.elements::<T>()?;
+        let row = |p: usize| &elements[p * width..(p + 1) * width];
+        let order_of = |p: usize, q: usize| {
+            row(p).iter().zip(row(q)).map(|(a, b)| compare(*a, *b)).find(|o| *o != Ordering::Equal).unwrap_or(Ordering::Equal)
+        };
+        let mut places: Vec<usize> = (0..size).collect();
+        if sort {
+            places.sort_by(|p, q| order_of(*p, *q));
+        }
+        for p in places {
+            match (firsts.last(), lengths.last_mut()) {
+                (Some(last), Some(n)) if order_of(*last as usize, p) == Ordering::Equal => *n += 1,
+                _ => {
+                    firsts.push(p as i64);
+                    lengths.push(1i64);
+                }
+            }
+            run_of[p] = firsts.len() as i64 - 1;
+        }
+    });
+    let mut back = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(k, d)| back[*d] = k);
+    let values = if x.rank() == 0 { laid } else { super::index::take_rows(&laid, 0, &firsts)?.permuted(&back) };
+    let last = a.len() - 1;
+    let none = Tensor::zeros(DType::I64, &[0]);
+    Ok(vec![
+        values,
+        if args::flag(a, last - 1) { Tensor::from_slice(&run_of, &[size as i64])? } else { none.clone() },
+        if args::flag(a, last) { Tensor::from_slice(&lengths, &[firsts.len() as i64])? } else { none },
+    ])
+}
+
+fn unique_rows(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    different_rows(cx, a, true)
+}
+
+fn unique_rows_consecutive(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    different_rows(cx, a, false)
 }
 
 /// The most frequent element of each row, the least of several; its index is its last place.

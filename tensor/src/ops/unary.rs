@@ -16,7 +16,8 @@ use taipan_ir::{
 const FLOATS: &[&str] = &["f32[2,3]", "f64[4]", "f16[5]", "bf16[5]", "i64[4]"];
 const POSITIVE: &[&str] = &["f32[2,3]+", "f64[4]+", "f16[5]+", "i64[4]+"];
 const ANY: &[&str] = &["f32[2,3]", "i64[4]", "f16[5]"];
-const WITHIN: &[(DType, u32)] = &[(DType::F32, 2), (DType::F64, 2), (DType::F16, 1), (DType::BF16, 1)];
+/// What functions of one element may differ by.
+pub const WITHIN: &[(DType, u32)] = &[(DType::F32, 2), (DType::F64, 2), (DType::F16, 1), (DType::BF16, 1)];
 
 /// A function of floats; integers go to the default float type.
 const fn function(schema: &'static str, body: BodyRule) -> Op {
@@ -130,18 +131,23 @@ pub static OPS: &[Op] = &[
             pointwise("logit(Tensor self, float? eps=None) -> Tensor", ALL, Float, rules::float_one, |b, a| {
                 let mut p = x(a, 0);
                 if let Arg::Number(eps) = a[1] {
-                    let (low, high) = (b.number(p, eps.as_f64()), b.number(p, 1.0 - eps.as_f64()));
+                    let low = b.number(p, eps.as_f64());
+                    let low = b.rounded(low);
+                    let high = b.number_sub(1.0, low);
+                    let high = b.rounded(high);
                     p = b.max(p, low);
                     p = b.min(p, high);
                 }
                 let rest = b.number_sub(1.0, p);
+                let rest = b.rounded(rest);
                 let odds = b.div(p, rest);
+                let odds = b.rounded(odds);
                 b.log(odds)
             }),
             "self",
             of_logit,
         ),
-        &["f32[4]+, 0.1"],
+        &["f32[4]+, 0.1", "f16[4]+, 0.1", "bf16[4]+"],
     ),
     samples(gradient(pointwise("neg(Tensor self) -> Tensor", ALL, Common, neg_rule, |b, a| b.neg(x(a, 0))), "", |b| times(b, -1.0)), ANY),
     samples(
