@@ -20,7 +20,7 @@ from torch._compile import compile
 from torch._typename import typename
 from torch.functional import (
     allclose, broadcast_shapes, cartesian_prod, einsum, equal, hann_window, is_nonzero, is_same_size, split, tensordot,
-    trapezoid, trapz, unique, unique_consecutive,
+    trapezoid, trapz, unique, unique_consecutive, unravel_index,
 )
 from torch import nn
 
@@ -56,6 +56,9 @@ def __getattr__(name):
         value = getattr(_load(home), name)
         globals()[name] = value
         return value
+    if name.startswith("_") and hasattr(_C, name):
+        # Ops that only other parts of PyTorch are meant to call; `import *` leaves them out.
+        return getattr(_C, name)
     raise _C._missing("torch", name, [*globals(), *_PARTS, *_NAMES])
 
 

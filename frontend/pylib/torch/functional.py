@@ -68,7 +68,8 @@ def is_same_size(input, other):
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The elements that differ, and on demand where each element is among them and how often it occurs."""
     if dim is not None:
-        raise NotImplementedError("torch.unique along a dim is not available")
+        values, inverse, counts = _C.unique_dim(input, dim, sorted, return_inverse, return_counts)
+        return _chosen(values, inverse, counts, return_inverse, return_counts)
     values, inverse, counts = _C._unique2(input, sorted, return_inverse, return_counts)
     return _chosen(values, inverse, counts, return_inverse, return_counts)
 
@@ -76,7 +77,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """The elements that differ from the one before, and on demand where each is among them and how often it repeats."""
     if dim is not None:
-        raise NotImplementedError("torch.unique_consecutive along a dim is not available")
+        values, inverse, counts = _C.unique_dim_consecutive(input, dim, return_inverse, return_counts)
+        return _chosen(values, inverse, counts, return_inverse, return_counts)
     values, inverse, counts = _C.unique_consecutive(input, return_inverse, return_counts)
     return _chosen(values, inverse, counts, return_inverse, return_counts)
 
@@ -108,6 +110,21 @@ def cartesian_prod(*tensors):
     if len(tensors) == 1:
         return tensors[0]
     return _C.stack([grid.reshape(-1) for grid in _C.meshgrid(list(tensors), indexing="ij")], -1)
+
+
+def unravel_index(indices, shape):
+    """The coordinates, one tensor for each dim of `shape`, of places counted row by row."""
+    shape = [shape] if isinstance(shape, int) else list(shape)
+    count = 1
+    for size in shape:
+        count *= size
+    if indices.numel() > 0 and (bool((indices < 0).any()) or bool((indices >= count).any())):
+        raise ValueError(f"indices are out of bounds for shape {tuple(shape)}")
+    coordinates = []
+    for size in reversed(shape):
+        coordinates.append(indices % size)
+        indices = indices.div(size, rounding_mode="floor")
+    return tuple(reversed(coordinates))
 
 
 def trapezoid(y, x=None, *, dx=1.0, dim=-1):
