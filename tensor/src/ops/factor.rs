@@ -2,7 +2,8 @@
 
 use super::{
     args,
-    define::{kernel, samples, ulps},
+    define::{gradient, kernel, samples, ulps},
+    gradient::factor::*,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, matrix, write};
@@ -23,28 +24,36 @@ const fn factor(schema: &'static str, forms: Forms, facts: taipan_ir::op::FactsR
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    factor(
-        "linalg_inv(Tensor A) -> Tensor",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.inv")?;
-            Ok(smallvec![column_major(cx, x, x.dtype, x.dims.clone())?])
-        },
-        Kernel(&(inv as KernelFn)),
-        &["f32[3,3]", "f64[2,3,3]", "f32[3,3].t", "f32[2,3]", "i64[2,2]", "f32[3]"],
+    gradient(
+        factor(
+            "linalg_inv(Tensor A) -> Tensor",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.inv")?;
+                Ok(smallvec![column_major(cx, x, x.dtype, x.dims.clone())?])
+            },
+            Kernel(&(inv as KernelFn)),
+            &["f32[3,3]", "f64[2,3,3]", "f32[3,3].t", "f32[2,3]", "i64[2,2]", "f32[3]"],
+        ),
+        "result",
+        of_inv,
     ),
-    factor(
-        "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.inv_ex")?;
-            let mut out = FactsList::new();
-            out.push(column_major(cx, x, x.dtype, x.dims.clone())?);
-            out.extend(rules::fresh(cx, x, DType::I32, batch_of(x).into())?);
-            Ok(out)
-        },
-        Kernel(&(inv_ex as KernelFn)),
-        &["f32[3,3]"],
+    gradient(
+        factor(
+            "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.inv_ex")?;
+                let mut out = FactsList::new();
+                out.push(column_major(cx, x, x.dtype, x.dims.clone())?);
+                out.extend(rules::fresh(cx, x, DType::I32, batch_of(x).into())?);
+                Ok(out)
+            },
+            Kernel(&(inv_ex as KernelFn)),
+            &["f32[3,3]"],
+        ),
+        "inverse",
+        of_inv,
     ),
     factor("_lu_factor(Tensor A) -> (Tensor LU, Tensor pivots)", INTERNAL, lu_rule, Kernel(&(lu_factor as KernelFn)), &[]),
     factor(
@@ -66,129 +75,177 @@ pub static OPS: &[Op] = &[
         Kernel(&(lu_factor as KernelFn)),
         &["f32[3,3]", "f64[2,3,4]", "f32[4,3]"],
     ),
-    factor(
-        "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.slogdet")?;
-            let mut out = rules::fresh(cx, x, x.dtype, batch_of(x).into())?;
-            out.extend(rules::fresh(cx, x, x.dtype, batch_of(x).into())?);
-            Ok(out)
-        },
-        Kernel(&(slogdet as KernelFn)),
-        &["f32[3,3]", "f64[2,2,2]"],
+    gradient(
+        factor(
+            "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.slogdet")?;
+                let mut out = rules::fresh(cx, x, x.dtype, batch_of(x).into())?;
+                out.extend(rules::fresh(cx, x, x.dtype, batch_of(x).into())?);
+                Ok(out)
+            },
+            Kernel(&(slogdet as KernelFn)),
+            &["f32[3,3]", "f64[2,2,2]"],
+        ),
+        "A",
+        of_slogdet,
     ),
-    factor(
-        "linalg_det(Tensor A) -> Tensor",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.det")?;
-            rules::fresh(cx, x, x.dtype, batch_of(x).into())
-        },
-        Kernel(&(det as KernelFn)),
-        &["f32[3,3]", "f64[2,2,2]", "f32[2,3]", "i64[2,2]"],
+    gradient(
+        factor(
+            "linalg_det(Tensor A) -> Tensor",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.det")?;
+                rules::fresh(cx, x, x.dtype, batch_of(x).into())
+            },
+            Kernel(&(det as KernelFn)),
+            &["f32[3,3]", "f64[2,2,2]", "f32[2,3]", "i64[2,2]"],
+        ),
+        "A, result",
+        of_det,
     ),
-    factor(
-        "_linalg_solve(Tensor A, Tensor B) -> Tensor",
-        INTERNAL,
-        |cx, a| {
-            let (x, b) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            Ok(smallvec![column_major(cx, x, x.dtype, b.dims.clone())?])
-        },
-        Kernel(&(solve as KernelFn)),
-        &["f32[3,3], f32[3,2]"],
+    gradient(
+        factor(
+            "_linalg_solve(Tensor A, Tensor B) -> Tensor",
+            INTERNAL,
+            |cx, a| {
+                let (x, b) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                Ok(smallvec![column_major(cx, x, x.dtype, b.dims.clone())?])
+            },
+            Kernel(&(solve as KernelFn)),
+            &["f32[3,3], f32[3,2]"],
+        ),
+        "A, result",
+        of_solve,
     ),
-    factor(
-        "_solve_triangular(Tensor A, Tensor B, bool upper, bool unitriangular) -> Tensor",
-        INTERNAL,
-        |cx, a| {
-            let (x, b) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            Ok(smallvec![column_major(cx, x, x.dtype, b.dims.clone())?])
-        },
-        Kernel(&(solve_triangular as KernelFn)),
-        &[],
+    gradient(
+        factor(
+            "_solve_triangular(Tensor A, Tensor B, bool upper, bool unitriangular) -> Tensor",
+            INTERNAL,
+            |cx, a| {
+                let (x, b) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                Ok(smallvec![column_major(cx, x, x.dtype, b.dims.clone())?])
+            },
+            Kernel(&(solve_triangular as KernelFn)),
+            &[],
+        ),
+        "A, result",
+        of_solve_triangular,
     ),
-    factor(
-        "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.cholesky_ex")?;
-            let mut out = FactsList::new();
-            out.push(column_major(cx, x, x.dtype, x.dims.clone())?);
-            out.extend(rules::fresh(cx, x, DType::I32, batch_of(x).into())?);
-            Ok(out)
-        },
-        Kernel(&(cholesky_ex as KernelFn)),
-        &["f32[1,1]+"],
+    gradient(
+        factor(
+            "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.cholesky_ex")?;
+                let mut out = FactsList::new();
+                out.push(column_major(cx, x, x.dtype, x.dims.clone())?);
+                out.extend(rules::fresh(cx, x, DType::I32, batch_of(x).into())?);
+                Ok(out)
+            },
+            Kernel(&(cholesky_ex as KernelFn)),
+            &["f32[1,1]+"],
+        ),
+        "L",
+        of_cholesky,
     ),
-    factor(
-        "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.cholesky")?;
-            Ok(smallvec![column_major(cx, x, x.dtype, x.dims.clone())?])
-        },
-        Kernel(&(cholesky as KernelFn)),
-        &["f32[1,1]+", "f32[2,3]"],
+    gradient(
+        factor(
+            "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.cholesky")?;
+                Ok(smallvec![column_major(cx, x, x.dtype, x.dims.clone())?])
+            },
+            Kernel(&(cholesky as KernelFn)),
+            &["f32[1,1]+", "f32[2,3]"],
+        ),
+        "result",
+        of_cholesky,
     ),
-    factor(
-        "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
-        LINALG,
-        qr_rule,
-        Kernel(&(qr as KernelFn)),
-        &["f32[4,3]", "f32[3,4]", "f64[2,3,3]", "f32[4,3], 'complete'", "f32[4,3], 'r'", "f32[4,3], 'x'", "f32[4]"],
+    gradient(
+        factor(
+            "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
+            LINALG,
+            qr_rule,
+            Kernel(&(qr as KernelFn)),
+            &["f32[4,3]", "f32[3,4]", "f64[2,3,3]", "f32[4,3], 'complete'", "f32[4,3], 'r'", "f32[4,3], 'x'", "f32[4]"],
+        ),
+        "Q, R",
+        of_qr,
     ),
-    factor(
-        "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.eigh")?;
-            let mut out = rules::fresh(cx, x, x.dtype, x.dims[..x.rank() - 1].into())?;
-            out.push(column_major(cx, x, x.dtype, x.dims.clone())?);
-            Ok(out)
-        },
-        Kernel(&(eigh as KernelFn)),
-        &["f32[2,3]"],
+    gradient(
+        factor(
+            "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.eigh")?;
+                let mut out = rules::fresh(cx, x, x.dtype, x.dims[..x.rank() - 1].into())?;
+                out.push(column_major(cx, x, x.dtype, x.dims.clone())?);
+                Ok(out)
+            },
+            Kernel(&(eigh as KernelFn)),
+            &["f32[2,3]"],
+        ),
+        "eigenvalues, eigenvectors",
+        of_eigh,
     ),
-    factor(
-        "linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.eigvalsh")?;
-            rules::fresh(cx, x, x.dtype, x.dims[..x.rank() - 1].into())
-        },
-        Kernel(&(eigvalsh as KernelFn)),
-        &["f32[3,3]", "f64[2,4,4]", "f32[3,3], 'U'"],
+    gradient(
+        factor(
+            "linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.eigvalsh")?;
+                rules::fresh(cx, x, x.dtype, x.dims[..x.rank() - 1].into())
+            },
+            Kernel(&(eigvalsh as KernelFn)),
+            &["f32[3,3]", "f64[2,4,4]", "f32[3,3], 'U'"],
+        ),
+        "self",
+        of_eigvalsh,
     ),
-    factor(
-        "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-        LINALG,
-        |cx, a| svd_rule(cx, a, args::flag(a, 1)),
-        Kernel(&(svd as KernelFn)),
-        &["f32[4]"],
+    gradient(
+        factor(
+            "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+            LINALG,
+            |cx, a| svd_rule(cx, a, args::flag(a, 1)),
+            Kernel(&(svd as KernelFn)),
+            &["f32[4]"],
+        ),
+        "U, S, Vh",
+        of_svd,
     ),
-    factor(
-        "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
-        LINALG,
-        |cx, a| {
-            let x = *args::tensor(a, 0)?;
-            check_matrix(x, "linalg.svdvals")?;
-            let least = cx.dims.calc(DimOp::Min, x.dims[x.rank() - 1], x.dims[x.rank() - 2]);
-            let dims: Shape = batch_of(x).iter().copied().chain([least]).collect();
-            rules::fresh(cx, x, x.dtype, dims)
-        },
-        Kernel(&(svdvals as KernelFn)),
-        &["f32[4,3]", "f64[2,3,4]"],
+    gradient(
+        factor(
+            "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+            LINALG,
+            |cx, a| {
+                let x = *args::tensor(a, 0)?;
+                check_matrix(x, "linalg.svdvals")?;
+                let least = cx.dims.calc(DimOp::Min, x.dims[x.rank() - 1], x.dims[x.rank() - 2]);
+                let dims: Shape = batch_of(x).iter().copied().chain([least]).collect();
+                rules::fresh(cx, x, x.dtype, dims)
+            },
+            Kernel(&(svdvals as KernelFn)),
+            &["f32[4,3]", "f64[2,3,4]"],
+        ),
+        "A",
+        of_svdvals,
     ),
-    factor(
-        "linalg_matrix_exp(Tensor self) -> Tensor",
-        LINALG,
-        |cx, a| {
-            let x = square(cx, a, "linalg.matrix_exp")?;
-            rules::fresh(cx, x, x.dtype, x.dims.clone())
-        },
-        Kernel(&(matrix_exp as KernelFn)),
-        &["f32[3,3]", "f64[2,2,2]"],
+    gradient(
+        factor(
+            "linalg_matrix_exp(Tensor self) -> Tensor",
+            LINALG,
+            |cx, a| {
+                let x = square(cx, a, "linalg.matrix_exp")?;
+                rules::fresh(cx, x, x.dtype, x.dims.clone())
+            },
+            Kernel(&(matrix_exp as KernelFn)),
+            &["f32[3,3]", "f64[2,2,2]"],
+        ),
+        "self",
+        of_matrix_exp,
     ),
 ];
 

@@ -25,9 +25,11 @@ pub mod join;
 pub mod linear;
 pub mod loss;
 pub mod matmul;
+pub mod norm;
 pub mod normalize;
 pub mod place;
 pub mod pool;
+pub mod quantile;
 pub mod random;
 pub mod reduce;
 pub mod resize;
@@ -79,9 +81,11 @@ pub static TABLES: &[&[Op]] = &[
     special::OPS,
     special::METHODS,
     statistics::OPS,
+    quantile::OPS,
     place::OPS,
     factor::OPS,
     linear::OPS,
+    norm::OPS,
     batch::OPS,
     bag::OPS,
     sampling::OPS,

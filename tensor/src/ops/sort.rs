@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{composite, constant, kernel, samples},
+    define::{composite, constant, gradient, kernel, samples},
+    gradient::reduce::of_chosen,
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, with_bits, with_comparable, write};
@@ -19,22 +20,30 @@ const BOTH: Forms = Forms::BOTH;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        kernel(
-            "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Sort,
-            |cx, a| sort_rule(cx, a, 2),
-            Kernel(&(sort_stable as KernelFn)),
+        gradient(
+            kernel(
+                "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Sort,
+                |cx, a| sort_rule(cx, a, 2),
+                Kernel(&(sort_stable as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 2, None),
         ),
         &["f32[2,5], stable=True"],
     ),
     samples(
-        kernel(
-            "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Sort,
-            |cx, a| sort_rule(cx, a, 1),
-            Kernel(&(sort as KernelFn)),
+        gradient(
+            kernel(
+                "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Sort,
+                |cx, a| sort_rule(cx, a, 1),
+                Kernel(&(sort as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, None),
         ),
         &["f32[2,5]", "f32[4,3], 0, True", "i64[6]"],
     ),
@@ -57,32 +66,44 @@ pub static OPS: &[Op] = &[
         &["f32[4,3]"],
     ),
     samples(
-        kernel(
-            "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Sort,
-            topk_rule,
-            Kernel(&(topk as KernelFn)),
+        gradient(
+            kernel(
+                "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Sort,
+                topk_rule,
+                Kernel(&(topk as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 2, None),
         ),
         &["f32[2,5], 2", "f32[5,2], 3, 0, False"],
     ),
     samples(
-        kernel(
-            "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Sort,
-            |cx, a| one_place_rule(cx, a, 2, 3),
-            Kernel(&(kth as KernelFn)),
+        gradient(
+            kernel(
+                "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Sort,
+                |cx, a| one_place_rule(cx, a, 2, 3),
+                Kernel(&(kth as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 2, Some(3)),
         ),
         &["f32[2,5], 2"],
     ),
     samples(
-        kernel(
-            "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Sort,
-            |cx, a| one_place_rule(cx, a, 1, 2),
-            Kernel(&(median_along as KernelFn)),
+        gradient(
+            kernel(
+                "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Sort,
+                |cx, a| one_place_rule(cx, a, 1, 2),
+                Kernel(&(median_along as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, Some(2)),
         ),
         &["f32[2,5], 1", "f32[4,3], 0"],
     ),
@@ -95,12 +116,16 @@ pub static OPS: &[Op] = &[
         &["f32[2,5]", "i64[4]"],
     ),
     samples(
-        kernel(
-            "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Sort,
-            |cx, a| one_place_rule(cx, a, 1, 2),
-            Kernel(&(mode as KernelFn)),
+        gradient(
+            kernel(
+                "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Sort,
+                |cx, a| one_place_rule(cx, a, 1, 2),
+                Kernel(&(mode as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, Some(2)),
         ),
         &["i64[3,7]"],
     ),
@@ -145,12 +170,16 @@ pub static OPS: &[Op] = &[
         &["i64[6,2]%2, 0, True, True", "i64[2,7]%2, 1, True, True"],
     ),
     samples(
-        kernel(
-            "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Sort,
-            |cx, a| one_place_rule(cx, a, 1, 2),
-            Kernel(&(nanmedian_along as KernelFn)),
+        gradient(
+            kernel(
+                "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Sort,
+                |cx, a| one_place_rule(cx, a, 1, 2),
+                Kernel(&(nanmedian_along as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, Some(2)),
         ),
         &["f32[2,5], 1", "f32[4,3], 0, True"],
     ),

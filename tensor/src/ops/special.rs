@@ -4,7 +4,8 @@ use super::{
     args,
     arithmetic::x,
     call::{self, call, f, one, t},
-    define::{ALL, composite, constant, kernel, pointwise, samples, ulps},
+    define::{ALL, composite, constant, gradient, kernel, pointwise, samples, ulps},
+    gradient::special::*,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, write};
@@ -31,14 +32,17 @@ macro_rules! routine {
     ($schema:literal, $forms:expr, $function:ident, $examples:expr) => {
         function($schema, $forms, $examples, |b, a| b.call(Function::$function, x(a, 0)))
     };
+    ($schema:literal, $forms:expr, $function:ident, $examples:expr, $saves:literal, $rule:expr) => {
+        gradient(routine!($schema, $forms, $function, $examples), $saves, $rule)
+    };
 }
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    routine!("i0(Tensor self) -> Tensor", ALL, BesselI0, FLOATS),
-    routine!("special_i0e(Tensor self) -> Tensor", SPECIAL, BesselI0e, FLOATS),
-    routine!("special_i1(Tensor self) -> Tensor", SPECIAL, BesselI1, FLOATS),
-    routine!("special_i1e(Tensor self) -> Tensor", SPECIAL, BesselI1e, FLOATS),
+    routine!("i0(Tensor self) -> Tensor", ALL, BesselI0, FLOATS, "self", of_i0),
+    routine!("special_i0e(Tensor self) -> Tensor", SPECIAL, BesselI0e, FLOATS, "self, result", of_i0e),
+    routine!("special_i1(Tensor self) -> Tensor", SPECIAL, BesselI1, FLOATS, "self, result", of_i1),
+    routine!("special_i1e(Tensor self) -> Tensor", SPECIAL, BesselI1e, FLOATS, "self, result", of_i1e),
     routine!("special_bessel_j0(Tensor self) -> Tensor", SPECIAL, BesselJ0, FLOATS),
     routine!("special_bessel_j1(Tensor self) -> Tensor", SPECIAL, BesselJ1, FLOATS),
     routine!("special_bessel_y0(Tensor self) -> Tensor", SPECIAL, BesselY0, POSITIVE),
@@ -47,45 +51,75 @@ pub static OPS: &[Op] = &[
     routine!("special_modified_bessel_k1(Tensor self) -> Tensor", SPECIAL, BesselK1, POSITIVE),
     routine!("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", SPECIAL, BesselK0e, POSITIVE),
     routine!("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", SPECIAL, BesselK1e, POSITIVE),
-    routine!("special_erfcx(Tensor self) -> Tensor", SPECIAL, Erfcx, FLOATS),
-    routine!("special_log_ndtr(Tensor self) -> Tensor", SPECIAL, LogNdtr, FLOATS),
-    routine!("special_ndtri(Tensor self) -> Tensor", SPECIAL, Ndtri, &["f32[2,3]+", "f64[5]+"]),
-    function("special_ndtr(Tensor self) -> Tensor", SPECIAL, FLOATS, |b, a| {
-        let scaled = b.mul_number(x(a, 0), -std::f64::consts::FRAC_1_SQRT_2);
-        let tail = b.call(Function::Erfc, scaled);
-        b.mul_number(tail, 0.5)
-    }),
-    function("special_spherical_bessel_j0(Tensor x) -> Tensor", SPECIAL, FLOATS, |b, a| {
+    routine!("special_erfcx(Tensor self) -> Tensor", SPECIAL, Erfcx, FLOATS, "self, result", of_erfcx),
+    routine!("special_log_ndtr(Tensor self) -> Tensor", SPECIAL, LogNdtr, FLOATS, "self", of_log_ndtr),
+    routine!("special_ndtri(Tensor self) -> Tensor", SPECIAL, Ndtri, &["f32[2,3]+", "f64[5]+"], "result", of_ndtri),
+    gradient(
+        function("special_ndtr(Tensor self) -> Tensor", SPECIAL, FLOATS, |b, a| {
+            let scaled = b.mul_number(x(a, 0), -std::f64::consts::FRAC_1_SQRT_2);
+            let tail = b.call(Function::Erfc, scaled);
+            b.mul_number(tail, 0.5)
+        }),
+        "self",
+        of_ndtr,
+    ),
+    constant(function("special_spherical_bessel_j0(Tensor x) -> Tensor", SPECIAL, FLOATS, |b, a| {
         let sine = b.sin(x(a, 0));
         let ratio = b.div(sine, x(a, 0));
         let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
         let one = b.number(ratio, 1.0);
         b.select(zero, one, ratio)
-    }),
-    function("special_entr(Tensor self) -> Tensor", SPECIAL, FLOATS, |b, a| {
-        let value = x(a, 0);
-        let log = b.log(value);
-        let product = b.mul(value, log);
-        let minus = b.neg(product);
-        let zero = b.compare_number(Compare::Eq, value, 0.0);
-        let negative = b.compare_number(Compare::Lt, value, 0.0);
-        let (none, least) = (b.number(value, 0.0), b.number(value, f64::NEG_INFINITY));
-        let result = b.select(zero, none, minus);
-        b.select(negative, least, result)
-    }),
-    function("special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor", SPECIAL, PAIRS, |b, a| {
-        let log = b.log1p(x(a, 1));
-        let product = b.mul(x(a, 0), log);
-        let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
-        let ordinary = b.compare(Compare::Eq, x(a, 1), x(a, 1));
-        let none = b.number(product, 0.0);
-        let result = b.select(zero, none, product);
-        b.select(ordinary, result, x(a, 1))
-    }),
-    function("special_zeta(Tensor self, Tensor|Scalar other) -> Tensor", SPECIAL, PAIRS, |b, a| b.call2(Function::Zeta, x(a, 0), x(a, 1))),
-    function("igamma(Tensor self, Tensor other) -> Tensor", ALL, PAIRS, |b, a| b.call2(Function::GammaP, x(a, 0), x(a, 1))),
-    function("igammac(Tensor self, Tensor other) -> Tensor", ALL, PAIRS, |b, a| b.call2(Function::GammaQ, x(a, 0), x(a, 1))),
-    function("_trigamma(Tensor self) -> Tensor", Forms::INTERNAL, &[], |b, a| b.call(Function::Trigamma, x(a, 0))),
+    })),
+    gradient(
+        function("special_entr(Tensor self) -> Tensor", SPECIAL, FLOATS, |b, a| {
+            let value = x(a, 0);
+            let log = b.log(value);
+            let product = b.mul(value, log);
+            let minus = b.neg(product);
+            let zero = b.compare_number(Compare::Eq, value, 0.0);
+            let negative = b.compare_number(Compare::Lt, value, 0.0);
+            let (none, least) = (b.number(value, 0.0), b.number(value, f64::NEG_INFINITY));
+            let result = b.select(zero, none, minus);
+            b.select(negative, least, result)
+        }),
+        "self",
+        of_entr,
+    ),
+    gradient(
+        function("special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor", SPECIAL, PAIRS, |b, a| {
+            let log = b.log1p(x(a, 1));
+            let product = b.mul(x(a, 0), log);
+            let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
+            let ordinary = b.compare(Compare::Eq, x(a, 1), x(a, 1));
+            let none = b.number(product, 0.0);
+            let result = b.select(zero, none, product);
+            b.select(ordinary, result, x(a, 1))
+        }),
+        "self, other",
+        of_xlog1py,
+    ),
+    gradient(
+        function("special_zeta(Tensor self, Tensor|Scalar other) -> Tensor", SPECIAL, PAIRS, |b, a| {
+            b.call2(Function::Zeta, x(a, 0), x(a, 1))
+        }),
+        "self, other",
+        of_zeta,
+    ),
+    gradient(
+        function("igamma(Tensor self, Tensor other) -> Tensor", ALL, PAIRS, |b, a| b.call2(Function::GammaP, x(a, 0), x(a, 1))),
+        "self, other",
+        of_igamma,
+    ),
+    gradient(
+        function("igammac(Tensor self, Tensor other) -> Tensor", ALL, PAIRS, |b, a| b.call2(Function::GammaQ, x(a, 0), x(a, 1))),
+        "self, other",
+        of_igammac,
+    ),
+    gradient(
+        function("_trigamma(Tensor self) -> Tensor", Forms::INTERNAL, &[], |b, a| b.call(Function::Trigamma, x(a, 0))),
+        "self",
+        of_trigamma,
+    ),
     ulps(
         samples(
             composite("polygamma(int n, Tensor self) -> Tensor", Forms::FUNCTION, |e, a| {
@@ -160,20 +194,24 @@ pub static OPS: &[Op] = &[
         }),
         &["2, f32[4]"],
     ),
-    function("logaddexp2(Tensor self, Tensor other) -> Tensor", Forms::BOTH, &["f32[2,3], f32[3]", "f64[4], f64[4]"], |b, a| {
-        let (p, q) = (x(a, 0), x(a, 1));
-        let high = b.max(p, q);
-        let difference = b.sub(p, q);
-        let size = b.abs(difference);
-        let minus = b.neg(size);
-        let power = b.exp2(minus);
-        let log = b.log1p(power);
-        let log = b.mul_number(log, std::f64::consts::LOG2_E);
-        let sum = b.add(high, log);
-        let equal = b.compare(Compare::Eq, p, q);
-        let doubled = b.add_number(p, 1.0);
-        b.select(equal, doubled, sum)
-    }),
+    gradient(
+        function("logaddexp2(Tensor self, Tensor other) -> Tensor", Forms::BOTH, &["f32[2,3], f32[3]", "f64[4], f64[4]"], |b, a| {
+            let (p, q) = (x(a, 0), x(a, 1));
+            let high = b.max(p, q);
+            let difference = b.sub(p, q);
+            let size = b.abs(difference);
+            let minus = b.neg(size);
+            let power = b.exp2(minus);
+            let log = b.log1p(power);
+            let log = b.mul_number(log, std::f64::consts::LOG2_E);
+            let sum = b.add(high, log);
+            let equal = b.compare(Compare::Eq, p, q);
+            let doubled = b.add_number(p, 1.0);
+            b.select(equal, doubled, sum)
+        }),
+        "self, other",
+        of_logaddexp2,
+    ),
     samples(
         pointwise("nextafter(Tensor self, Tensor other) -> Tensor", ALL, Common, nextafter_rule, next_after),
         &["f32[2,3], f32[3]", "f64[4], f64[4]", "i64[2], i64[2]"],

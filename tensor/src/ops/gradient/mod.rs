@@ -4,10 +4,12 @@
 
 pub mod activation;
 pub mod arithmetic;
+pub mod factor;
 pub mod gather;
 pub mod matmul;
 pub mod normalize;
 pub mod reduce;
+pub mod special;
 pub mod unary;
 
 use super::{
