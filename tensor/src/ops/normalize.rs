@@ -129,7 +129,8 @@ pub static OPS: &[Op] = &[
         WITHIN,
     ),
     mutate("lerp_stat_(Tensor(a!) self, Tensor end, Tensor|Scalar weight) -> Tensor(a!)", Forms::INTERNAL, "lerp_stat"),
-    super::define::pointwise(
+    // Running statistics are no part of what is differentiated.
+    super::define::constant(super::define::pointwise(
         "lerp_stat(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
         Forms::INTERNAL,
         taipan_ir::op::Promotion::First,
@@ -143,7 +144,7 @@ pub static OPS: &[Op] = &[
             let added = b.mul(weight, new);
             b.add(added, kept)
         },
-    ),
+    )),
     samples(
         composite(
             "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",

@@ -5,6 +5,9 @@ from torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, Uninitial
 from torch.nn import functional, init, modules, parameter
 from torch.nn.modules import *
 
+# `torch.nn.modules.utils` came along; `torch.nn.utils` is another module, loaded when it is first named.
+del utils
+
 
 def __getattr__(name):
     if name in ("attention", "parallel", "utils"):

@@ -171,6 +171,90 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
     """The loss of connectionist temporal classification."""
-    return torch.ctc_loss(
-        log_probs, targets, input_lengths, target_lengths, blank, _number(None, None, reduction), zero_infinity
-    )
+    batched = log_probs.dim() == 3
+    scores = log_probs if batched else log_probs.unsqueeze(1)
+    steps, batch = scores.size(0), scores.size(1)
+    lengths, counts = _lengths(input_lengths, batch, "input"), _lengths(target_lengths, batch, "target")
+    if not 0 <= blank < scores.size(2):
+        raise RuntimeError("blank must be in label range")
+    if max(lengths) > steps:
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {steps}, but got value {max(lengths)} (while checking arguments for "
+            "ctc_loss_allocate_outputs)"
+        )
+    rows = _target_rows(targets if targets.dim() == 2 or batched else targets.reshape(1, -1), counts)
+    losses = torch.stack([
+        _ctc_of_one(scores[:length, index], row, blank) for index, (length, row) in enumerate(zip(lengths, rows))
+    ])
+    if zero_infinity:
+        losses = torch.where(losses == math.inf, torch.zeros_like(losses), losses)
+    if reduction == "mean":
+        return (losses / torch.tensor([max(count, 1) for count in counts], dtype=losses.dtype, device=losses.device)).mean()
+    if reduction == "sum":
+        return losses.sum()
+    if reduction != "none":
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return losses if batched else losses.squeeze(0)
+
+
+def _lengths(lengths, batch, name):
+    """Lengths as a list, one for each sample of the batch."""
+    if isinstance(lengths, torch.Tensor):
+        lengths = lengths.reshape(-1).tolist()
+    elif isinstance(lengths, int):
+        lengths = [lengths]
+    lengths = list(lengths)
+    if len(lengths) != batch:
+        raise RuntimeError(f"{name}_lengths must be of size batch_size")
+    return lengths
+
+
+def _target_rows(targets, counts):
+    """The labels of each sample, from rows that may be longer or from all samples behind each other."""
+    if targets.dim() == 2:
+        return [row[:count] for row, count in zip(targets, counts)]
+    if targets.numel() != sum(counts):
+        raise RuntimeError(
+            f"Expected tensor to have size {sum(counts)} at dimension 0, but got size {targets.numel()} for argument #2 'targets' "
+            "(while checking arguments for ctc_loss_allocate_outputs)"
+        )
+    return list(targets.split(counts))
+
+
+def _ctc_of_one(scores, labels, blank):
+    """Minus the log of the probability of all ways to write `labels` over the steps, with blanks between and repeats."""
+    count = labels.numel()
+    if scores.size(0) == 0:
+        return scores.new_zeros(()) if count == 0 else scores.new_full((), math.inf)
+    marks = torch.full((2 * count + 1,), blank, dtype=torch.int64, device=scores.device)
+    marks[1::2] = labels.to(torch.int64)
+    # A label may follow the one before without a blank between if it is another one.
+    skips = torch.zeros(2 * count + 1, dtype=torch.bool, device=scores.device)
+    skips[3::2] = marks[3::2] != marks[1:-2:2]
+    never = scores.new_full((1,), -math.inf)
+    emitted = scores[:, marks]
+    reach = torch.cat([emitted[0, :2], never.expand(max(2 * count - 1, 0))]) if count else emitted[0, :1]
+    for step in range(1, scores.size(0)):
+        one = torch.cat([never, reach[:-1]])
+        two = torch.where(skips, torch.cat([never, one[:-1]]), never)
+        reach = _log_sum(torch.stack([reach, one, two])) + emitted[step]
+    return _log_softmax_gradient(scores) - _log_sum(reach[-2:])
+
+
+def _log_softmax_gradient(scores):
+    """Zero, with the probabilities as its gradient.
+
+    PyTorch's gradient is that of the scores before the log-softmax they come from; going through it changes nothing more.
+    """
+    present = torch.where(scores.detach() == -math.inf, torch.zeros_like(scores), scores)
+    return (scores.detach().exp() * (present - present.detach())).sum()
+
+
+def _log_sum(values):
+    """`logsumexp` over the first dim, with no NaN in its gradient where all values are minus infinity."""
+    largest = values.detach().amax(0)
+    largest = torch.where(largest == -math.inf, torch.zeros_like(largest), largest)
+    total = (values - largest).exp().sum(0)
+    reached = total > 0
+    logs = torch.where(reached, total, torch.ones_like(total)).log() + largest
+    return torch.where(reached, logs, torch.full_like(total, -math.inf))

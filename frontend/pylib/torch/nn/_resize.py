@@ -9,6 +9,7 @@ from torch._C import _nn
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
                 antialias=False):
     """Resizes the dims behind batch and channels to `size`, or by `scale_factor`."""
+    _check_mode(input.dim(), mode)
     if mode != "bicubic" or antialias or input.dim() != 4 or (size is None) == (scale_factor is None):
         return _nn.interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
     if size is not None:
@@ -21,6 +22,23 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     for dim in (2, 3):
         input = _cubic(input, dim, sizes[dim - 2], scales[dim - 2], bool(align_corners))
     return input
+
+
+# The number of dims that a mode needs; the others take three to five.
+_DIMS = {"linear": 3, "bilinear": 4, "bicubic": 4, "lanczos": 4, "trilinear": 5}
+
+
+def _check_mode(dims, mode):
+    """Raises NotImplementedError where a mode is not for inputs of that many dims."""
+    if 3 <= dims <= 5:
+        if mode in ("nearest", "nearest-exact", "area") or _DIMS.get(mode) == dims:
+            return
+        if mode in ("linear", "bilinear", "trilinear"):
+            raise NotImplementedError(f"Got {dims}D input, but {mode} mode needs {_DIMS[mode]}D input")
+    raise NotImplementedError(
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims}D) for the modes: nearest | linear | bilinear | bicubic | "
+        f"trilinear | lanczos | area | nearest-exact (got {mode})"
+    )
 
 
 def _sources(input, dim, wanted, scale, align_corners):

@@ -98,8 +98,9 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
         input.reshape((1, batch * channels) + tuple(input.shape[2:])), mean, var,
         None if weight is None else weight.repeat(batch), None if bias is None else bias.repeat(batch), True, momentum, eps,
     )
-    running_mean.copy_(mean.view(batch, channels).mean(0))
-    running_var.copy_(var.view(batch, channels).mean(0))
+    with torch.no_grad():
+        running_mean.copy_(mean.view(batch, channels).mean(0))
+        running_var.copy_(var.view(batch, channels).mean(0))
     return result.view(input.shape)
 
 
@@ -138,6 +139,11 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     batched = input.dim() == 3
     x = input if batched else input.unsqueeze(0)
     size, kernel = _pair(output_size), _pair(kernel_size)
+    if x.size(1) % (kernel[0] * kernel[1]) != 0:
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={x.size(1)} and kernel_size={tuple(kernel)}."
+        )
     dilation, padding, stride = _pair(dilation), _pair(padding), _pair(stride)
     rows = _block_positions(size[0], kernel[0], dilation[0], padding[0], stride[0], x.device)
     columns = _block_positions(size[1], kernel[1], dilation[1], padding[1], stride[1], x.device)

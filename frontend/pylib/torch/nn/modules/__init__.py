@@ -35,6 +35,8 @@ _LATER = {
     "distance": "CosineSimilarity PairwiseDistance",
     "fold": "Fold Unfold",
     "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
+    "lazy_conv": "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
+    "LazyInstanceNorm2d LazyInstanceNorm3d",
     "loss": "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss HingeEmbeddingLoss HuberLoss "
     "KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d "
     "PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss",

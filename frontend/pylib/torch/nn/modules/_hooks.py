@@ -1,5 +1,6 @@
 """Hooks around a module's `forward`: registering them, which `Module` inherits, and calling through them."""
 
+from torch._C import Tensor
 from torch.utils.hooks import RemovableHandle
 
 # Hooks that apply to every module: id -> (kind, hook, with_kwargs, always_call).  One dict, so that a call without any
@@ -60,13 +61,13 @@ class HookMethods:
         return handle
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
-        """Registers a hook on the gradients of the outputs; it waits for a backward pass."""
+        """Calls `hook(module, grad_output)` on the way back; a result other than None replaces the gradients of the outputs."""
         handle = RemovableHandle(self._backward_pre_hooks)
         _insert(self._backward_pre_hooks, handle.id, hook, prepend)
         return handle
 
     def register_full_backward_hook(self, hook, prepend=False):
-        """Registers a hook on the gradients of the inputs; it waits for a backward pass."""
+        """Calls `hook(module, grad_input, grad_output)` on the way back; a result replaces the gradients of the inputs."""
         if self._is_full_backward_hook is False:
             raise RuntimeError(
                 "Cannot use both regular backward hooks and full backward hooks on a single Module. "
@@ -84,25 +85,50 @@ class HookMethods:
                 "Cannot use both regular backward hooks and full backward hooks on a single Module. "
                 "Please use only one of them."
             )
-        self._is_full_backward_hook = False
-        handle = RemovableHandle(self._backward_hooks)
-        self._backward_hooks[handle.id] = hook
-        return handle
+        raise NotImplementedError(
+            "register_backward_hook, the older form, is not available here: register_full_backward_hook is"
+        )
 
     def _call_with_hooks(self, args, kwargs):
         called = set()
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
+            backward_hooks = self._find_backward_hooks()
+            if backward_hooks is not None:
+                args = backward_hooks.wrap_inputs(args)
             result = self.forward(*args, **kwargs)
             for key, hook, with_kwargs, _ in self._post_hooks():
                 called.add(key)
                 replaced = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
                 if replaced is not None:
                     result = replaced
+            if backward_hooks is not None:
+                if isinstance(result, (Tensor, tuple)):
+                    result = backward_hooks.wrap_outputs(result)
+                else:
+                    import warnings
+
+                    warnings.warn(
+                        "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                        f"{type(result)}",
+                        stacklevel=2,
+                    )
             return result
         except Exception:
             self._run_always_called(called, args, kwargs)
             raise
+
+    def _find_backward_hooks(self):
+        """The full backward hooks of this module and of all modules, for one call; None where there are none."""
+        hooks = [hook for kind, hook, _, _ in global_hooks.values() if kind == "backward"]
+        pre_hooks = [hook for kind, hook, _, _ in global_hooks.values() if kind == "backward-pre"]
+        hooks += self._backward_hooks.values()
+        pre_hooks += self._backward_pre_hooks.values()
+        if not hooks and not pre_hooks:
+            return None
+        from torch.nn.modules._backward_hooks import BackwardHooks
+
+        return BackwardHooks(self, hooks, pre_hooks)
 
     def _post_hooks(self):
         hooks = [(key, hook, with_kwargs, always) for key, (kind, hook, with_kwargs, always) in global_hooks.items()

@@ -9,7 +9,7 @@ from torch.nn.modules.module import Module
 from torch.nn._sizes import _pair, _reverse_repeat_tuple, _single, _triple
 from torch.nn.parameter import Parameter
 
-_PADDING_MODES = ("zeros", "replicate", "reflect", "circular")
+_PADDING_MODES = ("circular", "reflect", "replicate", "zeros")
 
 
 class _ConvNd(Module):

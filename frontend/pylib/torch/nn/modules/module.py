@@ -75,7 +75,7 @@ class Module(ModuleBase, TreeMethods, StateDictMethods, HookMethods):
         return self._call_impl(*args, **kwargs)
 
     def _call_impl(self, *args, **kwargs):
-        if self._forward_hooks or self._forward_pre_hooks or global_hooks:
+        if self._backward_hooks or self._backward_pre_hooks or self._forward_hooks or self._forward_pre_hooks or global_hooks:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -251,7 +251,12 @@ class Module(ModuleBase, TreeMethods, StateDictMethods, HookMethods):
                 if set_to_none:
                     param.grad = None
                 else:
-                    param.grad = torch.zeros_like(param.grad)
+                    if param.grad.grad_fn is not None:
+                        param.grad.detach_()
+                    else:
+                        param.grad.requires_grad_(False)
+                    with torch.no_grad():
+                        param.grad.zero_()
 
     def _apply(self, fn, recurse=True):
         """Replaces the data of every parameter, gradient and buffer by `fn` of it; the parameters keep their identity."""

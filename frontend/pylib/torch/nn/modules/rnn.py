@@ -7,6 +7,7 @@ from torch.nn import functional as F
 from torch.nn import init
 from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
+from torch.nn.utils.rnn import PackedSequence
 
 # How many times the hidden size the stacked weights of a step have.
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -26,6 +27,11 @@ def _step(mode, input_gates, hidden_gates, hidden, cell):
         return n + z * (hidden - n), None
     gates = input_gates + hidden_gates
     return (torch.tanh(gates) if mode == "RNN_TANH" else torch.relu(gates)), None
+
+
+def _reordered(states, order):
+    """States with their batch in another order; None for either changes nothing."""
+    return states if states is None or order is None else states.index_select(1, order)
 
 
 class RNNBase(Module):
@@ -99,8 +105,12 @@ class RNNBase(Module):
         project = getattr(self, "weight_hr" + suffix) if self.proj_size > 0 else None
         return getattr(self, "weight_ih" + suffix), getattr(self, "weight_hh" + suffix), bias_ih, bias_hh, project
 
-    def _run(self, input, hidden, cell):
-        """Runs (time, batch, feature) input; returns the outputs and the final states of each layer and direction."""
+    def _run(self, input, hidden, cell, sizes=None):
+        """Runs (time, batch, feature) input; returns the outputs and the final states of each layer and direction.
+
+        With `sizes` the input is (elements, feature): the first `sizes[0]` are the first step, and so on, each step no larger than
+        the one before; and so is the output.
+        """
         directions = 2 if self.bidirectional else 1
         hiddens, cells = [], []
         for layer in range(self.num_layers):
@@ -110,16 +120,23 @@ class RNNBase(Module):
                 index = layer * directions + direction
                 h = hidden[index]
                 c = None if cell is None else cell[index]
-                steps = F.linear(input, weight_ih, bias_ih).unbind(0)
+                gates = F.linear(input, weight_ih, bias_ih)
+                steps = gates.unbind(0) if sizes is None else gates.split(sizes)
                 outs = []
                 for gates in reversed(steps) if direction else steps:
+                    old_h, old_c, alive = h, c, gates.size(0)
+                    if sizes is not None:
+                        h, c = h[:alive], None if c is None else c[:alive]
                     h, c = _step(self.mode, gates, F.linear(h, weight_hh, bias_hh), h, c)
                     if project is not None:
                         h = F.linear(h, project)
                     outs.append(h)
+                    if sizes is not None:
+                        h = torch.cat([h, old_h[alive:]])
+                        c = None if c is None else torch.cat([c, old_c[alive:]])
                 if direction:
                     outs.reverse()
-                outputs.append(torch.stack(outs))
+                outputs.append(torch.stack(outs) if sizes is None else torch.cat(outs))
                 hiddens.append(h)
                 cells.append(c)
             input = outputs[0] if directions == 1 else torch.cat(outputs, -1)
@@ -139,7 +156,23 @@ class RNNBase(Module):
         if tuple(hidden.shape) != shape:
             raise RuntimeError(f"Expected hidden size {shape}, got {list(hidden.shape)}")
 
+    def _forward_packed(self, input, hidden, cell, has_cell):
+        order, back = input.sorted_indices, input.unsorted_indices
+        sizes = input.batch_sizes.tolist()
+        layers = self.num_layers * (2 if self.bidirectional else 1)
+        out_size = self.proj_size if self.proj_size > 0 else self.hidden_size
+        if hidden is None:
+            hidden = input.data.new_zeros(layers, sizes[0], out_size)
+            cell = input.data.new_zeros(layers, sizes[0], self.hidden_size) if has_cell else None
+        else:
+            self._check_hidden(hidden, (layers, sizes[0], out_size))
+            hidden, cell = _reordered(hidden, order), _reordered(cell, order)
+        data, hidden, cell = self._run(input.data, hidden, cell, sizes)
+        return input._with(data), _reordered(hidden, back), _reordered(cell, back)
+
     def _forward(self, input, hidden, cell, has_cell):
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hidden, cell, has_cell)
         self._check_input(input)
         batched = input.dim() == 3
         batch_dim = 0 if self.batch_first else 1
