@@ -134,7 +134,8 @@ class BatchSampler(Sampler):
 
 def drawn_seed(generator):
     """A seed drawn from `generator`, or from the default one."""
-    return int(torch.empty((), dtype=torch.int64).random_(generator=generator).item())
+    # 64 bits without the highest, as `random_()` draws them.
+    return torch.empty((), dtype=torch.int64).random_(-(2**63), 2**63 - 1, generator=generator).item() % 2**63
 
 
 def _check_count(name, value):
