@@ -26,8 +26,8 @@ from torch import nn
 
 # Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
 _PARTS = frozenset((
-    "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "fft", "func", "fx", "library", "linalg", "onnx",
-    "optim", "overrides", "profiler", "random", "serialization", "special", "testing", "utils", "version",
+    "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func", "fx", "library", "linalg",
+    "onnx", "optim", "overrides", "profiler", "random", "serialization", "special", "testing", "utils", "version",
 ))
 
 # Names of this module that live in a submodule: name -> submodule.

@@ -1,4 +1,4 @@
-"""`torch.func`: calling modules with other parameters."""
+"""Calling modules with other parameters."""
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
@@ -43,13 +43,3 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 def _quoted(names):
     return ", ".join(f"'{name}'" for name in sorted(names))
-
-
-def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """Not available."""
-    raise NotImplementedError("torch.vmap is not available yet")
-
-
-def grad(func, argnums=0, has_aux=False):
-    """Not available."""
-    raise NotImplementedError("torch.func.grad needs the autograd tape, which this build does not have")

@@ -1,0 +1,11 @@
+"""`torch.func`: functions of functions: derivatives, maps over a dim, and calls of modules with other parameters."""
+
+from torch.func._batching import vmap
+from torch.func._call import functional_call
+from torch.func._derivatives import grad, grad_and_value, hessian, jacrev, vjp
+
+
+def __getattr__(name):
+    from torch import _C
+
+    raise _C._missing("torch.func", name, list(globals()))
