@@ -1,6 +1,7 @@
 //! Scripts about `torch` itself print what real PyTorch prints.
 //!
-//! `tests/torch/NAME.expected` is the output of `python tests/torch/NAME.py` under PyTorch 2.15.
+//! `tests/torch/NAME.expected` is the output of `python tests/torch/NAME.py` under PyTorch 2.15 and NumPy 2.4. Those in `tests/files`
+//! read files that `tests/files/make.py` has written with PyTorch; what `hostile.py` prints is our own.
 
 mod running;
 
@@ -10,17 +11,28 @@ use taipan_frontend::vm::{Policy, Script};
 #[test]
 fn programs_print_what_pytorch_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torch");
-    let mut names: Vec<_> = fs::read_dir(&folder)
+    run_all(&folder, &Policy::imports_only(&folder));
+}
+
+#[test]
+fn programs_read_what_pytorch_wrote() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    run_all(&folder, &Policy::imports_only(&folder).allow_read(&folder));
+}
+
+/// Runs every script of the folder that has an expected output.
+fn run_all(folder: &Path, policy: &Policy) {
+    let mut names: Vec<_> = fs::read_dir(folder)
         .expect("the folder")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "py"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "py") && path.with_extension("expected").exists())
         .collect();
     names.sort();
     assert!(!names.is_empty());
     let mut failed = Vec::new();
     for path in names {
         let expected = fs::read_to_string(path.with_extension("expected")).expect("expected output");
-        let (ended, output) = running::run(Policy::imports_only(&folder), Script::open(&path).expect("the script"));
+        let (ended, output) = running::run(policy.clone(), Script::open(&path).expect("the script"));
         if let Err(error) = ended {
             failed.push(format!("{}: {error}", path.display()));
             continue;

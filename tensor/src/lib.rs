@@ -4,6 +4,7 @@
 //! engine owns; [`run()`] runs one op and [`evaluate`] a graph; [`ops`] holds every op, one family a file, and [`registry()`] the table of
 //! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order, [`matrix`] factors small matrices, [`tape`] records ops and walks back.
 pub mod context;
+pub mod distribution;
 pub mod element;
 pub mod evaluate;
 mod lane;

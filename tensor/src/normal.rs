@@ -3,7 +3,7 @@
 //! The bits depend on the approximations of logarithm, sine and cosine that kernel uses (the single-precision ones of the Cephes
 //! library) and on where its compiler fused a multiplication with an addition, so both are spelled out here.
 
-use crate::random::Twister;
+use crate::{element::Arithmetic, random::Twister};
 use std::f32::consts::{FRAC_1_SQRT_2, PI};
 
 /// Fills at least sixteen elements.
@@ -26,8 +26,8 @@ pub fn fill_f64(generator: &mut Twister, mean: f64, std: f64, out: &mut [f64]) {
             let (first, second) = (1.0 - block[j], block[j + 8]);
             let radius = (-2.0 * first.ln()).sqrt();
             let theta = 2.0 * std::f64::consts::PI * second;
-            block[j] = radius * theta.cos() * std + mean;
-            block[j + 8] = radius * theta.sin() * std + mean;
+            block[j] = (radius * theta.cos()).mul_add(std, mean);
+            block[j + 8] = (radius * theta.sin()).mul_add(std, mean);
         }
     };
     out.iter_mut().for_each(|x| *x = generator.uniform_f64());
@@ -37,6 +37,22 @@ pub fn fill_f64(generator: &mut Twister, mean: f64, std: f64, out: &mut [f64]) {
         let start = out.len() - 16;
         out[start..].iter_mut().for_each(|x| *x = generator.uniform_f64());
         turn(&mut out[start..]);
+    }
+}
+
+/// As [`fill_f32`] for half types, by way of `f32`. Nothing is drawn for what the last block draws over.
+pub fn fill_half<T: Arithmetic>(generator: &mut Twister, mean: f64, std: f64, out: &mut [T]) {
+    let mut block = [0.0; 16];
+    let mut fill = |chunk: &mut [T]| {
+        block.iter_mut().for_each(|x| *x = generator.uniform_f32());
+        turn(&mut block, mean as f32, std as f32);
+        chunk.iter_mut().zip(block).for_each(|(o, x)| *o = T::from_f64(f64::from(x)));
+    };
+    let whole = out.len() / 16 * 16;
+    out[..whole].chunks_exact_mut(16).for_each(&mut fill);
+    if whole < out.len() {
+        let start = out.len() - 16;
+        fill(&mut out[start..]);
     }
 }
 
@@ -66,11 +82,11 @@ fn log(x: f32) -> f32 {
     const P: [f32; 9] = [
         7.037_683_6e-2,
         -1.151_461e-1,
-        1.167_699_9e-1,
+        1.167_699_84e-1,
         -1.242_014_1e-1,
         1.424_932_3e-1,
         -1.666_805_8e-1,
-        2.000_071_5e-1,
+        2.000_071_4e-1,
         -2.499_999_4e-1,
         3.333_333e-1,
     ];

@@ -4,9 +4,12 @@ from torch._C import default_generator, get_rng_state, initial_seed, manual_seed
 
 
 class fork_rng:
-    """Restores the state of the default generator at the end of a block."""
+    """Restores the state of the default generator at the end of a block.
 
-    def __init__(self, devices=None, enabled=True, device_type="cuda"):
+    Other devices have no generators here, so `devices` is accepted and means nothing.
+    """
+
+    def __init__(self, devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
         self.enabled = enabled
 
     def __enter__(self):

@@ -1,6 +1,7 @@
 //! Tensors from Python data: `torch.tensor`, `torch.as_tensor`, `torch.Tensor(...)`.
 
 use super::{
+    memory,
     operand::{dtype_of, keyword as name_of, operand, type_name},
     state::{TorchState, raise},
     variable::Variable,
@@ -20,7 +21,7 @@ const MOST_DIMS: usize = 128;
 
 /// `torch.tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)`, called under `name`.
 pub(super) fn tensor(name: &str, state: &Rc<TorchState>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
-    let given = Given::parse(name, args, 1, vm)?;
+    let given = Given::parse(name, args, 1, vm)?.with_array_data(vm)?;
     let data = match given.data.downcast_ref::<Variable>() {
         Some(variable) => converted(state, &variable.data(), given.dtype, true, vm)?,
         None => from_python(state, &given.data, given.dtype, vm)?,
@@ -34,7 +35,7 @@ pub(super) fn tensor(name: &str, state: &Rc<TorchState>, args: FuncArgs, vm: &Vi
 
 /// `torch.as_tensor(data, dtype=None, device=None)`: a tensor that fits already is handed through.
 pub(super) fn as_tensor(state: &Rc<TorchState>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
-    let given = Given::parse("as_tensor", args, 3, vm)?;
+    let given = Given::parse("as_tensor", args, 3, vm)?.with_array_data(vm)?;
     let data = match given.data.downcast_ref::<Variable>() {
         Some(variable) => {
             let dtype = variable.with_data(|data| data.dtype());
@@ -85,6 +86,16 @@ impl Given {
         };
         check_device(name, device.as_deref(), vm)?;
         Ok(Self { data, dtype: wanted_dtype(name, dtype.as_deref(), vm)?, requires_grad })
+    }
+}
+
+impl Given {
+    /// The same with the data of an array as a tensor over its memory.
+    fn with_array_data(mut self, vm: &VirtualMachine) -> PyResult<Self> {
+        if let Some(tensor) = memory::array_data(&self.data, vm)? {
+            self.data = tensor.into();
+        }
+        Ok(self)
     }
 }
 
@@ -243,6 +254,9 @@ fn infer(object: &PyObject, default: DType, vm: &VirtualMachine) -> PyResult<Opt
     }
     if let Some(variable) = object.downcast_ref::<Variable>() {
         return Ok(Some(variable.with_data(|data| data.dtype())));
+    }
+    if let Some(scalar) = memory::array_data(object, vm)? {
+        return Ok(Some(scalar.with_data(|data| data.dtype())));
     }
     if object.downcastable::<PyInt>() && !object.class().is(vm.ctx.types.bool_type) {
         return Ok(Some(DType::I64));

@@ -103,6 +103,26 @@ impl PyGenerator {
         Ok(zelf)
     }
 
+    /// The next words of 32 bits, as a tensor of int64: what other libraries' distributions are made of.
+    #[pymethod]
+    fn _bits(zelf: &Py<Self>, count: usize, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+        let words = zelf.with(vm, |stream| Ok((0..count).map(|_| i64::from(stream.bits32())).collect::<Vec<_>>()))?;
+        let data = Tensor::from_slice(&words, &[count as i64]).map_err(|error| raise(error, vm))?;
+        Ok(zelf.state.wrap(data, vm))
+    }
+
+    /// A generator of its own that goes on from the same state.
+    #[pymethod]
+    fn clone_state(zelf: &Py<Self>, vm: &VirtualMachine) -> PyResult<PyRef<Self>> {
+        let stream = zelf.with(vm, |stream| Ok(stream.clone()))?;
+        let copy = PyGenerator { number: zelf.state.with_context(|context| context.generators.add()), state: Rc::clone(&zelf.state) };
+        copy.with(vm, |own| {
+            *own = stream;
+            Ok(())
+        })?;
+        Ok(copy.into_ref(&vm.ctx))
+    }
+
     #[pygetset]
     fn device(zelf: &Py<Self>, vm: &VirtualMachine) -> PyObjectRef {
         zelf.state.device_object(&Device::CPU, vm)
@@ -133,7 +153,7 @@ fn seed_value(seed: PyObjectRef, vm: &VirtualMachine) -> PyResult<u64> {
     };
     seed.try_to_primitive::<u64>(vm)
         .or_else(|_| seed.try_to_primitive::<i64>(vm).map(|seed| seed as u64))
-        .map_err(|_| vm.new_runtime_error("Overflow when unpacking unsigned long"))
+        .map_err(|_| vm.new_value_error("Overflow when unpacking long long"))
 }
 
 const STATE_WORDS: usize = 624;
@@ -149,8 +169,9 @@ fn state_bytes(words: &[u64]) -> Vec<u8> {
     bytes.extend(1_u32.to_le_bytes());
     bytes.extend(next.to_le_bytes());
     words.iter().skip(6).for_each(|word| bytes.extend(word.to_le_bytes()));
+    bytes.extend([0; 8]);
     bytes.extend(spare_f64.to_le_bytes());
-    bytes.extend([0; 16]);
+    bytes.extend([0; 8]);
     bytes.extend(has_f64.to_le_bytes());
     bytes.extend((spare_f32 as u32).to_le_bytes());
     bytes.extend(((spare_f32 >> 32) as u32).to_le_bytes());
@@ -160,13 +181,16 @@ fn state_bytes(words: &[u64]) -> Vec<u8> {
 /// Reads what [`state_bytes`] gave.
 fn state_words(bytes: &[u8]) -> Result<Vec<u64>, OpError> {
     if bytes.len() != STATE_BYTES {
-        return Err(OpError::runtime("RNG state is wrong size"));
+        return Err(OpError::runtime(format!(
+            "Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be {}",
+            bytes.len()
+        )));
     }
     let short = |at: usize| u64::from(u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
     let long = |at: usize| short(at) | (short(at + 4) << 32);
     let behind = 24 + 8 * STATE_WORDS;
     let spare_f32 = short(behind + 32) | (u64::from(bytes[behind + 36] != 0) << 32);
-    let mut words = vec![long(0), short(8), long(16), spare_f32, u64::from(short(behind + 24) != 0), long(behind)];
+    let mut words = vec![long(0), short(8), long(16), spare_f32, u64::from(short(behind + 24) != 0), long(behind + 8)];
     words.extend((0..STATE_WORDS).map(|index| long(24 + 8 * index)));
     Ok(words)
 }

@@ -3,6 +3,7 @@
 use super::{
     attributes::shape,
     create::{self, expect_tensor},
+    memory,
     operand::{dtype_of, type_name},
     operators::item,
     state::raise,
@@ -49,8 +50,8 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "tolist": |zelf: PyRef<Variable>, vm: &VirtualMachine| to_list(&zelf.data(), vm),
         "requires_grad_": requires_grad_in_place,
         "cuda": no_device,
-        "numpy": no_numpy,
-        "__array__": no_numpy,
+        "numpy": memory::numpy,
+        "__array__": memory::array,
         "type": convert_type,
         "set_": |zelf: PyRef<Variable>, source: PyRef<Variable>| { zelf.set_data(source.data()); zelf },
         "resize_": resize_in_place,
@@ -170,13 +171,6 @@ fn requires_grad_in_place(zelf: PyRef<Variable>, flag: OptionalArg<bool>, vm: &V
 
 fn no_device(_zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult {
     Err(vm.new_runtime_error("the device 'cuda' is not available: this engine has only 'cpu'"))
-}
-
-fn no_numpy(zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine) -> PyResult {
-    Err(vm.new_runtime_error(match zelf.requires_grad() {
-        true => "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-        false => "Numpy is not available",
-    }))
 }
 
 /// `x.resize_(sizes)`: other sizes over the same storage, which grows where it must; elements added are zero.

@@ -17,6 +17,7 @@ pub mod graph_module;
 mod index;
 pub mod index_plan;
 mod legacy;
+mod memory;
 mod methods;
 mod modes;
 mod module;

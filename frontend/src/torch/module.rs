@@ -5,7 +5,7 @@ use super::{
     call::{OpFunction, OpMethod, OverloadSet},
     compiler,
     constants::{PyDType, PyDevice, PyFloatInfo, PyIntInfo, PyLayout, PyMemoryFormat},
-    create, generator, legacy, methods, modes, near,
+    create, generator, legacy, memory, methods, modes, near,
     state::{StateHandle, TorchState},
     storage::PyStorage,
     variable::Variable,
@@ -52,6 +52,7 @@ fn fill(module: &Py<PyModule>, vm: &VirtualMachine) -> PyResult<()> {
     }
     generator::install(module, &state, vm)?;
     legacy::install(module, &state, vm)?;
+    memory::install(module, &state, vm)?;
     modes::install(module, &state, vm)?;
     autograd::install_functions(module, &state, vm)?;
     anomaly::install(module, &state, vm)?;
@@ -160,7 +161,6 @@ fn install_functions(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &Virtual
         "is_floating_point": |tensor: PyRef<Variable>| tensor.with_data(|data| data.dtype().is_float()),
         "is_complex": |_tensor: PyRef<Variable>| false,
         "numel": |tensor: PyRef<Variable>| tensor.with_data(|data| data.numel()),
-        "from_numpy": |_array: PyObjectRef, vm: &VirtualMachine| -> PyResult { Err(vm.new_runtime_error("Numpy is not available")) },
         "_rebuild_tensor": methods::rebuild,
     }
     Ok(())

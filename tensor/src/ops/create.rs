@@ -412,7 +412,11 @@ fn spaced(dtype: DType, sizes: &[i64], start: f64, end: f64, map: impl Fn(f64) -
     let at = |i: usize| {
         let forward = i < steps / 2 || steps == 1;
         let (from, count, sign) = if forward { (start, i, 1.0) } else { (end, steps - 1 - i, -1.0) };
-        if single { f64::from(from as f32 + sign as f32 * (step as f32 * count as f32)) } else { from + sign * step * count as f64 }
+        if single {
+            f64::from((sign as f32 * step as f32).mul_add(count as f32, from as f32))
+        } else {
+            (sign * step).mul_add(count as f64, from)
+        }
     };
     with_plain!(dtype, T => Tensor::build(dtype, sizes, |out: &mut [T]| {
         out.iter_mut().enumerate().for_each(|(i, o)| *o = plain_number(dtype, Number::Float(map(at(i)))));

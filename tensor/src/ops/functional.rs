@@ -2,7 +2,7 @@
 
 use super::{
     args,
-    call::{self, call, f, i, one, t},
+    call::{call, i},
     define::{composite, samples},
     rules::wrap_dim,
 };
@@ -99,63 +99,7 @@ pub static OPS: &[Op] = &[
         ),
         &["i64[2,2]%5, f32[5,3]"],
     ),
-    samples(
-        composite("dropout.nn(Tensor(a) input, float p=0.5, bool training=True, bool inplace=False) -> Tensor(a)", NN, |e, a| {
-            let p = args::float(a, 1, 0.5);
-            check_probability(p)?;
-            dropped(e, *args::tensor(a, 0)?, p, args::flag(a, 2), args::flag(a, 3))
-        }),
-        &["f32[2,3], 0.5, False"],
-    ),
-    composite("dropout(Tensor(a) input, float p, bool train) -> Tensor(a)", Forms::FUNCTION, |e, a| {
-        let p = args::float(a, 1, 0.5);
-        check_probability(p)?;
-        dropped(e, *args::tensor(a, 0)?, p, args::flag(a, 2), false)
-    }),
-    composite("dropout1d(Tensor(a) input, float p=0.5, bool training=True, bool inplace=False) -> Tensor(a)", NN, feature_dropout),
-    composite("dropout2d(Tensor(a) input, float p=0.5, bool training=True, bool inplace=False) -> Tensor(a)", NN, feature_dropout),
-    composite("dropout3d(Tensor(a) input, float p=0.5, bool training=True, bool inplace=False) -> Tensor(a)", NN, feature_dropout),
 ];
-
-fn check_probability(p: f64) -> Result<(), OpError> {
-    if (0.0..=1.0).contains(&p) {
-        return Ok(());
-    }
-    Err(OpError::value(format!("dropout probability has to be between 0 and 1, but got {}", taipan_ir::number::float_text(p))))
-}
-
-/// Elements kept with probability `1 - p` and scaled; the value itself where nothing is dropped.
-fn dropped(e: &mut dyn Emitter, value: Val, p: f64, training: bool, inplace: bool) -> Result<Vals, OpError> {
-    if !training || p == 0.0 {
-        return Ok(smallvec![value]);
-    }
-    let like = one(e, "empty_like", &[t(value)])?;
-    let noise = one(e, "bernoulli.p", &[t(like), f(1.0 - p)])?;
-    scaled_noise(e, value, noise, p, inplace)
-}
-
-fn scaled_noise(e: &mut dyn Emitter, value: Val, noise: Val, p: f64, inplace: bool) -> Result<Vals, OpError> {
-    let noise = if p < 1.0 { call::div(e, noise, f(1.0 - p))? } else { noise };
-    if inplace {
-        call(e, "mul_.Tensor", &[t(value), t(noise)])?;
-        return Ok(smallvec![value]);
-    }
-    Ok(smallvec![call::mul(e, value, t(noise))?])
-}
-
-/// Dropout of whole channels.
-fn feature_dropout(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
-    let (value, p) = (*args::tensor(a, 0)?, args::float(a, 1, 0.5));
-    check_probability(p)?;
-    if !args::flag(a, 2) || p == 0.0 {
-        return Ok(smallvec![value]);
-    }
-    let facts = e.facts(value).clone();
-    let shape = facts.dims.iter().enumerate().map(|(k, d)| if k < 2 { *d } else { taipan_ir::Dim::Is(1) });
-    let like = one(e, "new_empty", &[t(value), call::dims(shape)])?;
-    let noise = one(e, "bernoulli.p", &[t(like), f(1.0 - p)])?;
-    scaled_noise(e, value, noise, p, args::flag(a, 3))
-}
 
 /// The dim where none was given: PyTorch's old guess from the number of dims.
 fn implicit_dim(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<i64, OpError> {

@@ -31,6 +31,9 @@ pub mod place;
 pub mod pool;
 pub mod quantile;
 pub mod random;
+pub mod random_fill;
+pub mod random_mask;
+pub mod random_sample;
 pub mod reduce;
 pub mod resize;
 pub mod sampling;
@@ -70,6 +73,9 @@ pub static TABLES: &[&[Op]] = &[
     functional::ACTIVATIONS,
     functional::OPS,
     random::OPS,
+    random_fill::OPS,
+    random_mask::OPS,
+    random_sample::OPS,
     convolution::OPS,
     pool::FUNCTIONAL,
     pool::OPS,

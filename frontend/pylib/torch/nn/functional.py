@@ -23,19 +23,6 @@ from torch.nn._sizes import _pair
 # Activations
 
 
-def _written(result, input, inplace):
-    """`result`, written into `input` where the caller asked for that."""
-    return input.copy_(result) if inplace else result
-
-
-def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
-    """A leaky ReLU whose slope is drawn from [lower, upper) while training."""
-    if training:
-        slope = torch.empty_like(input).uniform_(lower, upper)
-        return _written(torch.where(input <= 0, input * slope, input), input, inplace)
-    return leaky_relu(input, (lower + upper) / 2, inplace)
-
-
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax(-x)"""
     return softmax(-input, dim, _stacklevel, dtype)
@@ -49,38 +36,6 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
         return soft
     index = soft.max(dim, keepdim=True)[1]
     return torch.zeros_like(logits).scatter_(dim, index, 1.0) - soft.detach() + soft
-
-
-# Dropout
-
-
-def _check_probability(p):
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-
-
-def _alpha_dropout(input, p, training, inplace, shape):
-    if p == 0 or not training or input.numel() == 0:
-        return input
-    if p == 1:
-        return _written(input * 0, input, inplace)
-    alpha = 1.7580993408473766
-    scale = 1.0 / ((alpha * alpha * p + 1) * (1 - p)) ** 0.5
-    keep = torch.empty(shape, dtype=input.dtype, device=input.device).bernoulli_(1 - p)
-    shift = (keep - 1) * (alpha * scale) + alpha * scale * p
-    return _written(input * (keep * scale) + shift, input, inplace)
-
-
-def alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """Dropout that keeps the mean and variance of SELU activations."""
-    _check_probability(p)
-    return _alpha_dropout(input, p, training, inplace, tuple(input.shape))
-
-
-def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """`alpha_dropout` of whole channels."""
-    _check_probability(p)
-    return _alpha_dropout(input, p, training, inplace, tuple(input.shape[:2]) + (1,) * (input.dim() - 2))
 
 
 # Normalization
