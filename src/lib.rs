@@ -31,7 +31,7 @@ mod weights;
 pub use builder::EngineBuilder;
 pub use engine::{Engine, Module, Object};
 pub use error::Error;
-pub use ops::{OpDescription, ops};
+pub use ops::{OpDescription, markdown as ops_markdown, ops};
 pub use report::Event;
 pub use taipan_frontend::{
     embed::{Arguments, Exchange},

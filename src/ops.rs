@@ -1,7 +1,7 @@
 //! The ops there are, as people look them up.
 
-use taipan_ir::{Meaning, op::Promotion};
-use taipan_tensor::registry;
+use taipan_ir::{DType, Meaning, op::Promotion};
+use taipan_tensor::{registry, sample};
 
 /// One op.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct OpDescription {
     pub schema: &'static str,
     /// Whether PyTorch differentiates it.
     pub differentiable: bool,
+    /// The element types with which its samples run; empty where it has none.
+    pub dtypes: Vec<DType>,
     /// How it executes, in a few words.
     pub executes: String,
 }
@@ -22,11 +24,41 @@ pub fn ops() -> Vec<OpDescription> {
         .map(|entry| OpDescription {
             schema: entry.op.0.schema,
             differentiable: entry.op.0.gradient.differentiable(),
+            dtypes: sample::dtypes(entry),
             executes: executes(&entry.op.0.meaning),
         })
         .collect();
     ops.sort_by_key(|op| op.schema);
     ops
+}
+
+impl OpDescription {
+    /// The element types in a few words: `all`, `floats`, or each by its short name.
+    pub fn dtypes_text(&self) -> String {
+        let floats = |dtype: &DType| dtype.is_float();
+        if self.dtypes.len() == DType::ALL.len() {
+            return "all".to_owned();
+        }
+        if self.dtypes.iter().all(floats) && self.dtypes.len() == DType::ALL.iter().filter(|dtype| floats(dtype)).count() {
+            return "floats".to_owned();
+        }
+        let names: Vec<String> = self.dtypes.iter().map(DType::to_string).collect();
+        if names.is_empty() { "-".to_owned() } else { names.join(" ") }
+    }
+}
+
+/// The documentation page of these ops: a table in Markdown.
+pub fn markdown(ops: &[OpDescription]) -> String {
+    let mut text = String::from(
+        "# Ops\n\nGenerated from the op blocks. An op runs with the element types for which its sample calls do.\n\n\
+         | op | runs with | differentiable | executes |\n|---|---|---|---|\n",
+    );
+    for op in ops {
+        let differentiable = if op.differentiable { "yes" } else { "" };
+        let schema = op.schema.replace('|', "\\|");
+        text.push_str(&format!("| `{schema}` | {} | {differentiable} | {} |\n", op.dtypes_text(), op.executes));
+    }
+    text
 }
 
 fn executes(meaning: &Meaning) -> String {

@@ -26,8 +26,11 @@ enum Command {
     /// Run a script, then show each compiled function: graphs, guards, breaks, recompiles.
     #[command(after_help = EXPLAIN_HELP)]
     Explain(Script),
-    /// List the ops: signature, whether they are differentiable, how they execute.
+    /// List the ops: how they execute, whether they are differentiable, element types, signature.
     Ops {
+        /// Print the documentation page, in Markdown.
+        #[arg(long)]
+        markdown: bool,
         /// Only ops whose name contains this.
         name: Option<String>,
     },
@@ -66,6 +69,7 @@ Examples:
   taipan explain model.py               see what torch.compile made of it
   taipan run --sandbox untrusted.py     no files, no environment
   taipan ops softmax                    which ops there are
+  taipan ops --markdown > ops.md        their documentation page
 
 Settings come from variables named TAIPAN_…, for one TAIPAN_VERIFY=1 (every verifier on).
 Exit codes: the script's own, 1 after an uncaught exception, 2 for a wrong command line or a missing file.";
@@ -88,7 +92,7 @@ fn main() -> ExitCode {
     match Options::parse().command {
         Command::Run(script) => script.run(script.engine()),
         Command::Explain(script) => script.explain(),
-        Command::Ops { name } => list_ops(name.as_deref().unwrap_or_default()),
+        Command::Ops { markdown, name } => list_ops(name.as_deref().unwrap_or_default(), markdown),
     }
 }
 
@@ -149,13 +153,18 @@ impl Script {
     }
 }
 
-fn list_ops(name: &str) -> ExitCode {
+fn list_ops(name: &str, markdown: bool) -> ExitCode {
     let ops: Vec<_> = taipan::ops().into_iter().filter(|op| op.schema.split('(').next().is_some_and(|base| base.contains(name))).collect();
-    let width = ops.iter().map(|op| op.executes.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for op in &ops {
-        let differentiable = if op.differentiable { "differentiable" } else { "              " };
-        text.push_str(&format!("{:width$}  {differentiable}  {}\n", op.executes, op.schema));
+    if markdown {
+        text = taipan::ops_markdown(&ops);
+    } else {
+        let width = ops.iter().map(|op| op.executes.len()).max().unwrap_or(0);
+        let types = ops.iter().map(|op| op.dtypes_text().len()).max().unwrap_or(0);
+        for op in &ops {
+            let differentiable = if op.differentiable { "differentiable" } else { "              " };
+            text.push_str(&format!("{:width$}  {differentiable}  {:types$}  {}\n", op.executes, op.dtypes_text(), op.schema));
+        }
     }
     show(&text);
     if ops.is_empty() {

@@ -19,6 +19,7 @@ pub mod reduce;
 pub mod registry;
 pub mod run;
 pub mod safetensors;
+pub mod sample;
 pub mod special;
 pub mod storage;
 pub mod tape;

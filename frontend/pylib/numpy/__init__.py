@@ -14,17 +14,26 @@ from numpy._create import (
     arange, asanyarray, ascontiguousarray, empty, empty_like, eye, full, full_like, identity, linspace, logspace, ones, ones_like, tri, zeros,
     zeros_like,
 )
-from numpy._functions import (
-    absolute, add, allclose, amax, amin, arccos, arcsin, arctan, arctan2, argmax, argmin, argsort, around, array_equal, array_split,
-    atleast_1d, atleast_2d, bincount, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, broadcast_to, ceil, clip, concat, concatenate, copy,
-    cos, cosh, count_nonzero, cumprod, cumsum, deg2rad, degrees, diag, diff, divide, dot, einsum, equal, exp, exp2, expand_dims, expm1, flip,
-    floor, floor_divide, greater, greater_equal, hstack, hypot, invert, isclose, isfinite, isinf, isnan, left_shift, less, less_equal, log,
-    log10, log1p, log2, logical_and, logical_not, logical_or, logical_xor, matmul, maximum, mean, median, meshgrid, minimum, mod, moveaxis,
-    multiply, negative, nonzero, not_equal, outer, pad, power, prod, ptp, rad2deg, radians, ravel, remainder, repeat, reshape, right_shift,
-    rint, roll, searchsorted, sign, sin, sinh, sort, split, sqrt, square, squeeze, stack, std, subtract, swapaxes, take, tan, tanh, tile,
-    transpose, tril, triu, true_divide, trunc, unique, var, vstack, where,
+from numpy._elementwise import (
+    absolute, add, allclose, arccos, arcsin, arctan, arctan2, around, array_equal, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, ceil,
+    clip, cos, cosh, deg2rad, degrees, divide, equal, exp, exp2, expm1, floor, floor_divide, greater, greater_equal, hypot, invert, isclose,
+    isfinite, isinf, isnan, left_shift, less, less_equal, log, log10, log1p, log2, logical_and, logical_not, logical_or, logical_xor,
+    maximum, minimum, mod, multiply, negative, nonzero, not_equal, power, rad2deg, radians, remainder, right_shift, rint, sign, sin, sinh,
+    sqrt, square, subtract, tan, tanh, true_divide, trunc, where,
 )
-from numpy._functions import abs, all, any, max, min, round, sum
+from numpy._reductions import (
+    amax, amin, argmax, argmin, argsort, count_nonzero, cumprod, cumsum, diff, mean, median, prod, ptp, searchsorted, sort, std, unique,
+    var,
+)
+from numpy._products import (
+    dot, einsum, matmul, outer,
+)
+from numpy._shapes import (
+    array_split, atleast_1d, atleast_2d, bincount, broadcast_to, concat, concatenate, copy, diag, expand_dims, flip, hstack, meshgrid,
+    moveaxis, pad, ravel, repeat, reshape, roll, split, squeeze, stack, swapaxes, take, tile, transpose, tril, triu, vstack,
+)
+from numpy._elementwise import abs, round
+from numpy._reductions import all, any, max, min, sum
 from numpy._files import frombuffer, fromfile, load, memmap, save, savez
 from numpy._dtypes import bool_ as bool
 

@@ -4,7 +4,7 @@ import builtins
 
 import torch
 from numpy._dtypes import (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, _bounds, _dtype, as_float, generic, of_torch, promote, promote_with_number,
+    BOOL, FLOAT64, INT64, _bounds, _dtype, generic, of_torch, promote, promote_with_number,
 )
 
 
@@ -259,13 +259,13 @@ class ndarray:
 
     def repeat(self, repeats, axis=None):
         """Each element several times."""
-        from numpy._functions import repeat
+        from numpy._shapes import repeat
 
         return repeat(self, repeats, axis)
 
     def take(self, indices, axis=None):
         """The elements at these places."""
-        from numpy._functions import take
+        from numpy._shapes import take
 
         return take(self, indices, axis)
 

@@ -4,7 +4,7 @@ import builtins
 import math
 
 import torch
-from numpy._array import _sizes, array, asarray, over
+from numpy._array import _sizes, asarray, over
 from numpy._dtypes import BOOL, FLOAT64, INT64, _dtype, generic
 
 
@@ -93,7 +93,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None):
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
     """Numbers evenly spaced by their logarithms."""
-    from numpy._functions import power
+    from numpy._elementwise import power
 
     result = power(builtins.float(base), linspace(start, stop, num, endpoint))
     return result if dtype is None else result.astype(dtype)

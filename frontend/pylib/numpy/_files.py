@@ -1,7 +1,7 @@
 """Arrays to and from bytes and files: `.npy`, `.npz`, raw."""
 
 import torch
-from numpy._array import array, asarray, over
+from numpy._array import asarray, over
 from numpy._dtypes import _dtype
 from torch import _C
 

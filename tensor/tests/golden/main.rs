@@ -2,12 +2,10 @@
 //!
 //! `BLESS=1` writes the list of samples; `fixtures/ops/make.py` then asks PyTorch.
 
-mod sample;
-
 use serde_json::Value;
 use std::{collections::HashMap, fmt::Write, fs, path::PathBuf};
 use taipan_ir::{DType, Number, OpError, bind, op::Entry};
-use taipan_tensor::{Context, Tensor, registry, run};
+use taipan_tensor::{Context, Tensor, registry, run, sample};
 
 /// What runs are seeded with, here and in `make.py`.
 const SEED: u64 = 0;

@@ -7,7 +7,7 @@ import builtins
 import math
 
 import torch
-from numpy._array import _sizes, answer, array, asarray, ndarray, over
+from numpy._array import _sizes, array, asarray, ndarray, over
 from numpy._dtypes import FLOAT64, INT64, _dtype
 
 

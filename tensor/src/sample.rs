@@ -2,13 +2,47 @@
 //!
 //! `fixtures/ops/make.py` describes the language and has the same formula for the elements.
 
-use taipan_ir::{DType, Dim, MemoryFormat, Number, bind::Operand};
-use taipan_tensor::Tensor;
+use crate::{Context, Tensor, run, storage::Bytes};
+use taipan_ir::{
+    DType, Dim, MemoryFormat, Number,
+    bind::{CallForm, Operand, bind},
+    op::Entry,
+};
 
 /// The arguments of one call: positional ones, and named ones.
 pub struct Call<'a> {
+    /// In order.
     pub args: Vec<Operand<Tensor>>,
+    /// By name.
     pub named: Vec<(&'a str, Operand<Tensor>)>,
+}
+
+/// The element types with which an op runs: those for which one of its samples does when its main tensors are of that type. Empty for
+/// an op without samples.
+pub fn dtypes(entry: &'static Entry) -> Vec<DType> {
+    let mut cx = Context::with_threads(1);
+    DType::ALL
+        .into_iter()
+        .filter(|dtype| entry.op.0.samples.iter().any(|sample| runs(&mut cx, entry, &with_dtype(sample, *dtype))))
+        .collect()
+}
+
+fn runs(cx: &mut Context, entry: &'static Entry, text: &str) -> bool {
+    let Ok(call) = parse(text) else { return false };
+    match bind(entry.schema.base, CallForm::Function, std::iter::once(entry), &call.args, &call.named) {
+        Ok(bound) => run(cx, bound.op, &bound.args).is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// The sample with its tensors of the first one's type made of another type.
+fn with_dtype(sample: &str, dtype: DType) -> String {
+    let own =
+        split(sample).into_iter().find_map(|part| part.trim_start_matches('[').split_once('[').and_then(|(name, _)| DType::parse(name)));
+    match own {
+        Some(own) => sample.replace(&format!("{own}["), &format!("{dtype}[")),
+        None => sample.to_owned(),
+    }
 }
 
 /// Reads an argument list; the error says which part can't be read.
@@ -111,7 +145,7 @@ fn from_numbers(dtype: DType, sizes: &[i64], numbers: &[Number]) -> Tensor {
         let one = Tensor::full(dtype, &[], *number);
         bytes.extend_from_slice(&one.storage().read().elements::<u8>()[..dtype.size()]);
     }
-    let mut all = taipan_tensor::storage::Bytes::zeroed(bytes.len());
+    let mut all = Bytes::zeroed(bytes.len());
     all.elements_mut::<u8>().copy_from_slice(&bytes);
     Tensor::from_bytes(dtype, sizes, all)
 }
