@@ -1,4 +1,7 @@
 //! One number of a distribution from a random stream, by the arithmetic of PyTorch's kernels for processors.
+//!
+//! Logarithm, exponential and tangent are the platform's, as PyTorch's are: in double precision the last bit is PyTorch's where the C
+//! library is glibc, in single precision everywhere but for a number in a few hundred million.
 
 use crate::random::Twister;
 use std::f64::consts::PI;

@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{call, i, mul, one, t},
-    define::{composite, random, samples},
+    define::{composite, random},
     random_fill::{drawn, stream},
     rules,
 };
@@ -40,28 +40,25 @@ pub static OPS: &[Op] = &[
         rules::like_first,
         Kernel(&(rrelu_noise as KernelFn)),
     ),
-    samples(
-        composite(
-            "rrelu.nn(Tensor(a) input, float lower=0.125, float upper=0.3333333333333333, bool training=False, bool inplace=False) -> Tensor(a)",
-            Forms::NN,
-            |e, a| {
-                let value = *args::tensor(a, 0)?;
-                let inplace = args::flag(a, 4);
-                if !args::flag(a, 3) {
-                    let slope = (args::float(a, 1, 0.0) + args::float(a, 2, 0.0)) / 2.0;
-                    let name = if inplace { "leaky_relu_" } else { "leaky_relu" };
-                    let result = call(e, name, &[t(value), super::call::f(slope)])?;
-                    return Ok(if inplace { smallvec![value] } else { result });
-                }
-                let noise = one(e, "rrelu_noise", &[t(value), a[1].clone(), a[2].clone()])?;
-                if inplace {
-                    call(e, "mul_.Tensor", &[t(value), t(noise)])?;
-                    return Ok(smallvec![value]);
-                }
-                Ok(smallvec![mul(e, value, t(noise))?])
-            },
-        ),
-        &["f32[2,3]"],
+    composite(
+        "rrelu.nn(Tensor(a) input, float lower=0.125, float upper=0.3333333333333333, bool training=False, bool inplace=False) -> Tensor(a)",
+        Forms::NN,
+        |e, a| {
+            let value = *args::tensor(a, 0)?;
+            let inplace = args::flag(a, 4);
+            if !args::flag(a, 3) {
+                let slope = (args::float(a, 1, 0.0) + args::float(a, 2, 0.0)) / 2.0;
+                let name = if inplace { "leaky_relu_" } else { "leaky_relu" };
+                let result = call(e, name, &[t(value), super::call::f(slope)])?;
+                return Ok(if inplace { smallvec![value] } else { result });
+            }
+            let noise = one(e, "rrelu_noise", &[t(value), a[1].clone(), a[2].clone()])?;
+            if inplace {
+                call(e, "mul_.Tensor", &[t(value), t(noise)])?;
+                return Ok(smallvec![value]);
+            }
+            Ok(smallvec![mul(e, value, t(noise))?])
+        },
     ),
 ];
 
