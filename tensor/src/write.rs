@@ -95,7 +95,13 @@ pub fn cast(cx: &mut Context, tensor: &Tensor, dtype: DType) -> Result<Tensor, O
 }
 
 /// The tensor, row-major, in the type kernels of floats compute in: `f32` for half types.
+///
+/// # Errors
+/// On integers, which those kernels would take for floats.
 pub fn widened(cx: &mut Context, tensor: &Tensor) -> Result<Tensor, OpError> {
+    if !tensor.dtype().is_float() {
+        return Err(OpError::not_implemented(format!("not implemented for '{}'", tensor.dtype().scalar_name())));
+    }
     cast(cx, tensor, compute_type(tensor.dtype()))?.contiguous()
 }
 

@@ -240,7 +240,7 @@ class Library:
         """Makes an operator; its name."""
         operator = _custom_ops.define(self.ns, schema)
         self._defined.append(operator)
-        return operator._name
+        return operator._name.partition("::")[2]
 
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=False):
         """Registers code of an operator."""

@@ -254,7 +254,7 @@ pub static OPS: &[Op] = &[
     gradient(pointwise("arctan2(Tensor self, Tensor other) -> Tensor", ALL, Float, rules::float, angle), "self, other", of_atan2),
     samples(
         gradient(
-            pointwise("hypot(Tensor self, Tensor other) -> Tensor", ALL, Common, rules::common, |b, a| {
+            pointwise("hypot(Tensor self, Tensor other) -> Tensor", ALL, Common, floats_only, |b, a| {
                 b.call2(Function::Hypot, x(a, 0), x(a, 1))
             }),
             "self, other, result",
@@ -419,6 +419,16 @@ pub static OPS: &[Op] = &[
 ];
 
 const FLOAT_PAIRS_ONLY: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]"];
+
+/// [`rules::common`] for a function that has no meaning for integers.
+fn floats_only(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let facts = rules::common(cx, a)?;
+    let dtype = facts[0].dtype;
+    if dtype.is_float() {
+        return Ok(facts);
+    }
+    Err(OpError::not_implemented(format!("\"hypot_cpu\" not implemented for '{}'", dtype.scalar_name())))
+}
 
 fn angle(b: &mut Body, a: &[Arg<Scalar>]) -> Scalar {
     let (p, q) = (b.rounded(x(a, 0)), b.rounded(x(a, 1)));

@@ -375,6 +375,9 @@ fn picked(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor
         return Err(OpError::index(format!("Target {bad} is out of bounds.")));
     }
     let weight = args::optional_tensor(a, 2).map(|w| write::cast(cx, w, x.dtype())).transpose()?;
+    if !x.dtype().is_float() {
+        return Err(OpError::not_implemented(format!("\"nll_loss_out_frame\" not implemented for '{}'", x.dtype().scalar_name())));
+    }
     with_real!(x.dtype(), T => {
         let elements = x.elements::<T>()?;
         let weights = weight.as_ref().map(|w| w.elements::<T>()).transpose()?;

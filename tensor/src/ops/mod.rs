@@ -12,6 +12,7 @@ pub mod attention;
 pub mod bag;
 pub mod batch;
 pub mod bits;
+pub mod columns;
 pub mod compare;
 pub mod convolution;
 pub mod copy;
@@ -77,6 +78,7 @@ pub static TABLES: &[&[Op]] = &[
     random_mask::OPS,
     random_sample::OPS,
     convolution::OPS,
+    columns::OPS,
     pool::FUNCTIONAL,
     pool::OPS,
     sort::OPS,

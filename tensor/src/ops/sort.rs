@@ -4,7 +4,7 @@ use super::{
     args,
     call::{call, i, one, t},
     define::{composite, constant, gradient, kernel, samples},
-    gradient::reduce::of_chosen,
+    gradient::reduce::{of_chosen, of_shared},
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, with_bits, with_comparable, write};
@@ -108,11 +108,15 @@ pub static OPS: &[Op] = &[
         &["f32[2,5], 1", "f32[4,3], 0"],
     ),
     samples(
-        composite("median(Tensor self) -> Tensor", BOTH, |e, a| {
-            let flat = one(e, "flatten.using_ints", &a[..1])?;
-            let found = call(e, "median.dim", &[t(flat), i(0)])?;
-            Ok(smallvec![found[0]])
-        }),
+        gradient(
+            composite("median(Tensor self) -> Tensor", BOTH, |e, a| {
+                let flat = one(e, "flatten.using_ints", &a[..1])?;
+                let found = call(e, "median.dim", &[t(flat), i(0)])?;
+                Ok(smallvec![found[0]])
+            }),
+            "self, result",
+            of_shared,
+        ),
         &["f32[2,5]", "i64[4]"],
     ),
     samples(
