@@ -139,6 +139,16 @@ impl Engine {
         self.on_thread(|seat| Ok(seat.versions()))
     }
 
+    /// A list of the calls of compiled functions from outside so far, as `(compiled function, arguments by position, arguments by
+    /// name)`; empty unless the setting `keep_calls` is on.
+    ///
+    /// # Errors
+    /// The engine can't be reached.
+    pub fn calls(&self) -> Result<Object, Error> {
+        let id = self.on_thread(|seat| Ok(seat.calls()))?;
+        Ok(self.object(id))
+    }
+
     /// Sets a setting from a text, as environment variables write it.
     ///
     /// # Errors

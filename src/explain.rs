@@ -140,7 +140,7 @@ fn function_of(event: &Event) -> Option<&Arc<str>> {
         Event::Compiled { version } | Event::Reused { version } | Event::Recompiled { version, .. } => Some(&version.entry.function),
         Event::Broke { version, at } => Some(version.as_ref().map_or(&at.place.function, |version| &version.entry.function)),
         Event::Refused { entry, .. } | Event::LimitHit { entry, .. } => Some(&entry.function),
-        Event::Revealed { .. } => None,
+        Event::Revealed { .. } | Event::Checking { .. } | Event::Checked { .. } => None,
     }
 }
 

@@ -4,6 +4,8 @@
 
 use std::{collections::HashMap, fmt, rc::Rc, sync::Arc};
 
+pub use taipan_guards::{Path, PathStep};
+
 /// Who is told what happens, on the engine's thread.
 pub type Observer = Rc<dyn Fn(&Event)>;
 
@@ -51,6 +53,22 @@ pub enum Event {
         setting: &'static str,
         /// Its value.
         limit: u64,
+    },
+    /// By the setting `probe_guards`: from now on a version's guards are checked, and nothing else is done.
+    Checking {
+        /// The version.
+        version: VersionName,
+    },
+    /// The checks since [`Event::Checking`] are done.
+    Checked {
+        /// The version.
+        version: VersionName,
+        /// Whether each check evaluated every guard, instead of those alone that a watch doesn't answer for.
+        in_full: bool,
+        /// How many checks held; all should.
+        held: u64,
+        /// Calls of Python functions made by them.
+        calls: u64,
     },
     /// `taipan.reveal(value)` was traced.
     Revealed {
@@ -131,6 +149,8 @@ pub struct VersionReport {
     pub graph: String,
     /// Its guards, one line each.
     pub guards: Vec<String>,
+    /// Where the values are that its guards speak about, each once.
+    pub looked_at: Vec<Path>,
     /// The break it ends at; `None` where it returns or raises.
     pub ends_at: Option<Break>,
 }
@@ -210,6 +230,8 @@ impl fmt::Display for Event {
             Event::Broke { at, .. } => write!(f, "break {at} at {}", at.place),
             Event::Refused { entry, at } => write!(f, "interpret {entry} {at} at {}", at.place),
             Event::LimitHit { entry, setting, limit } => write!(f, "interpret {entry}: {setting} of {limit} reached"),
+            Event::Checking { version } => write!(f, "checking {version}"),
+            Event::Checked { version, held, .. } => write!(f, "checked {version}: held {held} times"),
             Event::Revealed { place, text } => write!(f, "reveal {text} at {place}"),
         }
     }

@@ -56,7 +56,12 @@ impl Seat {
     }
 
     pub(crate) fn versions(&self) -> Vec<VersionReport> {
-        self.host.enter(|vm| self.jit.versions(vm))
+        self.jit.versions()
+    }
+
+    /// The calls kept by the setting `keep_calls`.
+    pub(crate) fn calls(&self) -> ObjectId {
+        self.hold(self.host.enter(|vm| self.jit.calls(vm)))
     }
 
     /// Forgets every version and what the program has set.
@@ -142,7 +147,7 @@ impl Seat {
     pub(crate) fn finish(self) {
         let objects = self.objects.take();
         self.host.enter(|_| {
-            self.jit.forget();
+            self.jit.finish();
             drop(objects);
         });
         self.host.finish();

@@ -130,6 +130,11 @@ settings! {
     keep_versions: bool = false;
     /// For tests: every trace breaks after each instruction that can be resumed.
     stumble: bool = false;
+    /// For tests and benchmarks: before a version runs for the first time its guards are checked so often, and once more each in
+    /// full, between events that say so.
+    probe_guards: u64 = 0;
+    /// For tests: every call of a compiled function from outside is kept with its arguments, to be made again.
+    keep_calls: bool = false;
     /// For tests: the trace gives up before this instruction, counted from 0 in each trace.
     inject_refusal: Option<u64> = None;
     /// For tests: running a graph fails before this node, counted from 0 in each run.

@@ -5,11 +5,12 @@
 
 use crate::{
     bridge::BridgeState,
-    code::CodeTable,
+    code::{self, CodeTable},
     hook::{CallHook, CallSlots},
     torch::Compiler,
     watch::WatchState,
 };
+use rustpython_vm::{PyObjectRef, VirtualMachine};
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
@@ -32,6 +33,8 @@ pub(crate) struct ThreadState {
     pub codes: RefCell<CodeTable>,
     /// Bridges under way.
     pub bridges: BridgeState,
+    /// See [`empty_cell`].
+    pub empty_cell: RefCell<Option<PyObjectRef>>,
     /// The descriptor hooks and the sentinel type.
     pub watch: WatchState,
 }
@@ -46,6 +49,16 @@ pub(crate) fn with<R>(look: impl FnOnce(&ThreadState) -> R) -> R {
     THREAD.with(look)
 }
 
+/// A cell with nothing in it, to compare others with.
+pub(crate) fn empty_cell(vm: &VirtualMachine) -> Option<PyObjectRef> {
+    if let Some(cell) = with(|t| t.empty_cell.borrow().clone()) {
+        return Some(cell);
+    }
+    let cell = code::make_cell(None, vm).ok()?;
+    with(|t| t.empty_cell.replace(Some(cell.clone())));
+    Some(cell)
+}
+
 /// Lets go of every Python object held for this thread when it is dropped; the hooks in the VM's slots stay and pass
 /// everything through. The interpreter's owner holds one and drops it before the interpreter.
 pub(crate) struct ReleaseOnDrop;
@@ -57,5 +70,7 @@ impl Drop for ReleaseOnDrop {
         drop(compiler);
         with(|t| t.bridges.release());
         drop(codes);
+        let cell = with(|t| t.empty_cell.take());
+        drop(cell);
     }
 }

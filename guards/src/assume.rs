@@ -1,13 +1,13 @@
 //! The door to real objects: every answer is recorded as a guard before it is given.
 
 use crate::{
-    guard::{Check, Guard, TensorCheck},
+    guard::{Check, Expected, Guard, TensorCheck},
     source::{self, Key, Source, SourceId, SourceTable},
 };
 use std::{collections::HashSet, rc::Rc};
 use taipan_frontend::{
     code::CodeInfo,
-    inspect::{self, BuiltinType, Const, Name, Object, Pin, Vm},
+    inspect::{self, BuiltinType, Const, Name, Object, Vm},
     torch::{OpCallable, TensorView},
 };
 use taipan_ir::Facts;
@@ -111,7 +111,7 @@ impl<'vm> Assumptions<'vm> {
     /// The address of the object, which it is now assumed to keep being.
     pub fn identity(&mut self, at: &Handle) -> usize {
         if !self.is_fixed(at.source) {
-            self.record(at.source, Check::Is(Pin::new(&at.object, self.vm)));
+            self.record(at.source, Check::Is(Expected::new(&at.object, self.vm)));
         }
         at.address()
     }
@@ -198,7 +198,7 @@ impl<'vm> Assumptions<'vm> {
 
     /// Number of items of a dict, list, tuple or set.
     pub fn length(&mut self, at: &Handle) -> Option<usize> {
-        let n = inspect::length(&at.object)?;
+        let n = inspect::length(&at.object, self.vm)?;
         self.record(at.source, Check::Len(n));
         Some(n)
     }
@@ -231,7 +231,7 @@ impl<'vm> Assumptions<'vm> {
     /// The decoded code of a function, assumed to stay the same. Its identity may be assumed instead by [`Assumptions::identity`].
     pub fn function_code(&mut self, function: &Handle) -> Option<Rc<CodeInfo>> {
         let code = inspect::native_attribute(&function.object, "__code__", self.vm)?;
-        self.record(function.source, Check::Code(Pin::new(&code, self.vm)));
+        self.record(function.source, Check::Code(Expected::new(&code, self.vm)));
         CodeInfo::of_object(&code, self.vm)
     }
 
@@ -295,7 +295,7 @@ impl<'vm> Assumptions<'vm> {
         if self.is_fixed(at.source) || self.seen.contains(&(at.source, CONSTANT, 0)) || self.seen.contains(&(at.source, IDENTITY, 0)) {
             return;
         }
-        self.record(at.source, Check::Type(Pin::new(&inspect::class_of(&at.object), self.vm)));
+        self.record(at.source, Check::Type(Expected::class(&inspect::class_of(&at.object), self.vm)));
     }
 
     fn record(&mut self, at: SourceId, check: Check) {

@@ -1,8 +1,9 @@
 //! Guard kinds: what was assumed, how it is checked, and how it reads. Each is written once, as a function of the kind.
 
 use crate::source::{Key, SourceId, SourceTable};
+use std::rc::Rc;
 use taipan_frontend::{
-    inspect::{self, BuiltinType, Const, Object, Pin, Vm},
+    inspect::{self, Const, Object, Pin, Vm},
     torch::TensorView,
 };
 use taipan_ir::{DType, Device};
@@ -18,13 +19,37 @@ pub struct Guard {
     pub line: u32,
 }
 
+/// An expected object, and what messages call it, also when it is gone.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    pin: Pin,
+    shown: Rc<str>,
+}
+
+impl Expected {
+    /// Expects an object.
+    pub fn new(object: &Object, vm: &Vm) -> Self {
+        Self { pin: Pin::new(object, vm), shown: inspect::describe(object, vm).into() }
+    }
+
+    /// Expects a class, shown by its name.
+    pub fn class(class: &Object, vm: &Vm) -> Self {
+        Self { pin: Pin::new(class, vm), shown: inspect::class_name(class).into() }
+    }
+
+    /// The object, held without keeping it alive.
+    pub fn pin(&self) -> &Pin {
+        &self.pin
+    }
+}
+
 /// A guard kind with what it expects.
 #[derive(Clone, Debug)]
 pub enum Check {
     /// The exact class.
-    Type(Pin),
+    Type(Expected),
     /// The very object.
-    Is(Pin),
+    Is(Expected),
     /// An exact constant of the same type and bits.
     Equals(Const),
     /// Nothing is there.
@@ -36,7 +61,7 @@ pub enum Check {
     /// The keys of a dict, in order.
     Keys(Vec<Key>),
     /// A Python function with this code object.
-    Code(Pin),
+    Code(Expected),
     /// A tensor of this kind.
     Tensor(TensorCheck),
     /// The same object as at an earlier source.
@@ -49,7 +74,7 @@ pub enum Check {
 #[derive(Clone, Debug)]
 pub struct TensorCheck {
     /// The exact Python class.
-    pub class: Pin,
+    pub class: Expected,
     /// Element type.
     pub dtype: DType,
     /// Device.
@@ -125,24 +150,24 @@ impl Check {
     pub fn holds(&self, value: Option<&Object>, vm: &Vm) -> bool {
         let Some(value) = value else { return matches!(self, Check::Absent) };
         match self {
-            Check::Type(class) => class.is_class_of(value),
-            Check::Is(object) => object.is(value),
+            Check::Type(class) => class.pin.is_class_of(value),
+            Check::Is(object) => object.pin.is(value),
             Check::Equals(expected) => inspect::equals_const(value, expected, vm),
             Check::Absent => false,
             Check::Present => true,
-            Check::Len(n) => inspect::length(value) == Some(*n),
+            Check::Len(n) => inspect::length(value, vm) == Some(*n),
             Check::Keys(keys) => keys_are(value, keys, vm),
-            Check::Code(code) => inspect::function_code_is(value, code, vm),
+            Check::Code(code) => inspect::function_code_is(value, &code.pin, vm),
             Check::Tensor(t) => t.holds(value),
             Check::SameAs(_) | Check::NotAmong(_) => true,
         }
     }
 
     /// What the guard expects, as `explain` shows it behind the source.
-    pub fn text(&self, sources: &SourceTable, vm: &Vm) -> String {
+    pub fn text(&self, sources: &SourceTable) -> String {
         match self {
-            Check::Type(class) => format!("type {}", class.describe(vm)),
-            Check::Is(object) => format!("is {}", object.describe(vm)),
+            Check::Type(class) => format!("type <class {}>", class.shown),
+            Check::Is(object) => format!("is {}", object.shown),
             Check::Equals(c) => format!("is {c}"),
             Check::Absent => "absent".to_owned(),
             Check::Present => "present".to_owned(),
@@ -151,7 +176,7 @@ impl Check {
                 let keys: Vec<String> = keys.iter().map(Key::text).collect();
                 format!("keys [{}]", keys.join(", "))
             }
-            Check::Code(code) => format!("function {}", code.describe(vm)),
+            Check::Code(code) => format!("function {}", code.shown),
             Check::Tensor(t) => t.text(),
             Check::SameAs(other) => format!("same as {}", sources.text(*other)),
             Check::NotAmong(all) => {
@@ -168,16 +193,16 @@ impl Check {
         match (self, value) {
             (Check::Absent, _) => (FailureKind::Absent, format!("{at} was absent, is {shown}")),
             (_, None) => (FailureKind::Absent, format!("{at} is absent now")),
-            (Check::Type(c), Some(v)) => (FailureKind::Type, format!("type of {at} was {}, is {}", c.class_name(), class(v))),
+            (Check::Type(c), Some(v)) => (FailureKind::Type, format!("type of {at} was {}, is {}", c.shown, class(v))),
             (Check::Is(o), Some(_)) => {
-                let was = o.describe(vm);
+                let was = &*o.shown;
                 let other = if was == shown { format!("{at} is another {was}") } else { format!("{at} was {was}, is {shown}") };
                 (FailureKind::Identity, other)
             }
             (Check::Equals(c), Some(_)) => (FailureKind::Value, format!("{at} was {c}, is {shown}")),
             (Check::Present, Some(_)) => (FailureKind::Absent, format!("{at} was present")),
             (Check::Len(n), Some(v)) => {
-                let now = inspect::length(v).map_or_else(|| "unknown".to_owned(), |n| n.to_string());
+                let now = inspect::length(v, vm).map_or_else(|| "unknown".to_owned(), |n| n.to_string());
                 (FailureKind::Length, format!("len({at}) was {n}, is {now}"))
             }
             (Check::Keys(_), Some(_)) => (FailureKind::Keys, format!("the keys of {at} changed")),
@@ -190,14 +215,8 @@ impl Check {
 }
 
 fn keys_are(dict: &Object, keys: &[Key], vm: &Vm) -> bool {
-    if inspect::length(dict) != Some(keys.len()) {
-        return false;
-    }
-    inspect::dict_keys(dict).iter().zip(keys).all(|(k, expected)| match expected {
-        Key::Name(n) => BuiltinType::of(k, vm) == BuiltinType::Str && inspect::equals_const(k, &Const::Str(n.as_str().into()), vm),
-        Key::Const(c) => inspect::equals_const(k, c, vm),
-        Key::Object(key) => key.0.is(k),
-    })
+    inspect::length(dict, vm) == Some(keys.len())
+        && inspect::dict_keys_fit(dict, |number, key| keys.get(number).is_some_and(|expected| expected.is(key, vm)))
 }
 
 impl TensorCheck {
@@ -205,7 +224,7 @@ impl TensorCheck {
     pub fn of(object: &Object, vm: &Vm) -> Option<TensorCheck> {
         let view = TensorView::of(object)?;
         Some(TensorCheck {
-            class: Pin::new(&inspect::class_of(object), vm),
+            class: Expected::class(&inspect::class_of(object), vm),
             dtype: view.dtype(),
             device: view.device(),
             sizes: view.sizes().to_vec(),
@@ -216,7 +235,7 @@ impl TensorCheck {
     }
 
     fn holds(&self, value: &Object) -> bool {
-        self.class.is_class_of(value)
+        self.class.pin.is_class_of(value)
             && TensorView::of(value).is_some_and(|t| {
                 t.dtype() == self.dtype
                     && t.sizes() == &self.sizes[..]
@@ -237,9 +256,8 @@ impl TensorCheck {
             text.push_str(&format!(" strides [{}]", strides.join(",")));
         }
         text.push_str(&format!(" {} {}", self.device, if self.requires_grad { "grad" } else { "no-grad" }));
-        let class = self.class.class_name();
-        if class != "Tensor" {
-            text.push_str(&format!(" {class}"));
+        if &*self.class.shown != "Tensor" {
+            text.push_str(&format!(" {}", self.class.shown));
         }
         text
     }
@@ -247,10 +265,10 @@ impl TensorCheck {
     fn explain(&self, at: &str, value: &Object) -> (FailureKind, String) {
         let class = inspect::class_name(&inspect::class_of(value));
         let Some(t) = TensorView::of(value) else {
-            return (FailureKind::Type, format!("type of {at} was {}, is {class}", self.class.class_name()));
+            return (FailureKind::Type, format!("type of {at} was {}, is {class}", self.class.shown));
         };
-        if !self.class.is_class_of(value) {
-            return (FailureKind::Type, format!("type of {at} was {}, is {class}", self.class.class_name()));
+        if !self.class.pin.is_class_of(value) {
+            return (FailureKind::Type, format!("type of {at} was {}, is {class}", self.class.shown));
         }
         if t.dtype() != self.dtype {
             let (was, is) = (self.dtype.torch_name(), t.dtype().torch_name());

@@ -10,6 +10,6 @@ pub mod program;
 pub mod source;
 
 pub use assume::{Assumptions, Handle};
-pub use guard::{Check, Failure, FailureKind, Guard, TensorCheck};
+pub use guard::{Check, Expected, Failure, FailureKind, Guard, TensorCheck};
 pub use program::{Captured, Program, Roots};
-pub use source::{Key, ObjectKey, Source, SourceId, SourceTable};
+pub use source::{Key, ObjectKey, Path, PathStep, Source, SourceId, SourceTable};

@@ -156,7 +156,7 @@ fn is_anchored(step: &Step, guards: &[Guard], anchored: &[bool], values: &[Optio
         // The class of an object changes only by its `__class__`, which the watch of its namespace tells; natives have none.
         Check::Type(class) => {
             inspect::has_watched_namespace(value)
-                || class.object().is_some_and(|c| !inspect::is_mutable_class(&c))
+                || class.pin().object().is_some_and(|c| !inspect::is_mutable_class(&c))
                 || inspect::is_class(value)
         }
         Check::Len(_) | Check::Keys(_) => inspect::tuple_items(value).is_some() || watch.all_keys(value, vm),

@@ -3,9 +3,12 @@
 use crate::{
     guard::{Check, Failure, FailureKind, Guard},
     memo::Memo,
-    source::{self, Source, SourceId, SourceTable},
+    source::{self, Path, Source, SourceId, SourceTable},
 };
-use std::cell::{Cell, RefCell};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashSet,
+};
 use taipan_frontend::inspect::{self, Object, Vm};
 
 /// The frames of an entry, as guards see them.
@@ -48,6 +51,8 @@ pub struct Program {
     scratch: RefCell<Captured>,
     /// What the last full check that held made unnecessary.
     memo: RefCell<Option<Memo>>,
+    /// Whether enough is anchored for a memo.
+    can_remember: Cell<bool>,
     /// Full checks so far.
     full_checks: Cell<u64>,
 }
@@ -111,6 +116,7 @@ impl Program {
             captures,
             scratch: RefCell::default(),
             memo: RefCell::default(),
+            can_remember: Cell::new(true),
             full_checks: Cell::new(0),
         }
     }
@@ -118,6 +124,12 @@ impl Program {
     /// The guards, in the order they were made.
     pub fn guards(&self) -> &[Guard] {
         &self.guards
+    }
+
+    /// Where the values are that the guards speak about, each once.
+    pub fn looked_at(&self) -> Vec<Path> {
+        let mut seen = HashSet::new();
+        self.guards.iter().filter(|guard| seen.insert(guard.at)).map(|guard| self.sources.path(guard.at)).collect()
     }
 
     /// The sources they speak about.
@@ -136,22 +148,14 @@ impl Program {
         }
         self.full_checks.set(self.full_checks.get() + 1);
         let mut values = self.scratch.take();
-        values.clear();
-        let mut holds = true;
-        for step in &self.steps {
-            let value = self.read(&step.source, step.parent, step.other, &values, roots, vm);
-            if !step.checks.iter().all(|g| self.guards[*g as usize].check.holds(value.as_ref(), vm)) {
-                holds = false;
-                break;
-            }
-            values.push(value);
-        }
-        holds = holds && self.joint.iter().all(|(g, steps)| joint_holds(&self.guards[*g as usize].check, steps, &values));
+        let holds = self.evaluate(roots, vm, &mut values);
         if holds {
             captured.extend(self.captures.iter().map(|s| values[*s as usize].clone()));
             // The second time is when remembering begins to pay.
-            if self.full_checks.get() > 1 {
+            if self.full_checks.get() > 1 && self.can_remember.get() {
                 let memo = Memo::new(&self.steps, &self.guards, &self.joint, &self.captures, &values, vm);
+                // What makes values anchored is guarded, so it will not be otherwise next time.
+                self.can_remember.set(memo.is_some());
                 let replaced = self.memo.replace(memo);
                 drop(replaced);
             }
@@ -159,6 +163,28 @@ impl Program {
         values.clear();
         self.scratch.replace(values);
         holds
+    }
+
+    /// Whether every guard holds, each evaluated; nothing is remembered or captured.
+    pub fn holds_in_full(&self, roots: &dyn Roots, vm: &Vm) -> bool {
+        let mut values = self.scratch.take();
+        let holds = self.evaluate(roots, vm, &mut values);
+        values.clear();
+        self.scratch.replace(values);
+        holds
+    }
+
+    /// Reads every step's value, as far as all guards hold.
+    fn evaluate(&self, roots: &dyn Roots, vm: &Vm, values: &mut Captured) -> bool {
+        values.clear();
+        for step in &self.steps {
+            let value = self.read(&step.source, step.parent, step.other, values, roots, vm);
+            if !step.checks.iter().all(|g| self.guards[*g as usize].check.holds(value.as_ref(), vm)) {
+                return false;
+            }
+            values.push(value);
+        }
+        self.joint.iter().all(|(g, steps)| joint_holds(&self.guards[*g as usize].check, steps, values))
     }
 
     /// The open part of a check whose anchored part holds.
@@ -190,7 +216,7 @@ impl Program {
         (self.full_checks.get(), self.memo.borrow().is_some())
     }
 
-    /// Every guard that does not hold.
+    /// The guards that do not hold: the first of each value, and none about what is reached from a value that is another one.
     pub fn failures(&self, roots: &dyn Roots, vm: &Vm) -> Vec<Failure> {
         let mut values: Captured = vec![];
         for step in &self.steps {
@@ -198,18 +224,22 @@ impl Program {
             values.push(value);
         }
         let mut failures = vec![];
-        for (step, value) in self.steps.iter().zip(&values) {
-            // Below an absent value everything is absent; only the topmost says so.
-            let parent_absent = step.parent.is_some_and(|p| values[p as usize].is_none());
-            for guard in step.checks.iter().map(|g| &self.guards[*g as usize]) {
-                if !parent_absent && !guard.check.holds(value.as_ref(), vm) {
-                    failures.push(self.failure(guard, value.as_ref(), vm));
-                }
+        // Whether a step or one it is reached from has failed.
+        let mut failed = vec![false; self.steps.len()];
+        for (index, (step, value)) in self.steps.iter().zip(&values).enumerate() {
+            failed[index] = step.parent.into_iter().chain(step.other).any(|parent| failed[parent as usize]);
+            if failed[index] {
+                continue;
+            }
+            let mut guards = step.checks.iter().map(|g| &self.guards[*g as usize]);
+            if let Some(guard) = guards.find(|guard| !guard.check.holds(value.as_ref(), vm)) {
+                failed[index] = true;
+                failures.push(self.failure(guard, value.as_ref(), vm));
             }
         }
         for (g, steps) in &self.joint {
             let guard = &self.guards[*g as usize];
-            if !joint_holds(&guard.check, steps, &values) {
+            if !steps.iter().any(|step| failed[*step as usize]) && !joint_holds(&guard.check, steps, &values) {
                 failures.push(self.failure(guard, values[steps[0] as usize].as_ref(), vm));
             }
         }
@@ -217,12 +247,12 @@ impl Program {
     }
 
     /// One line per guard, sources aligned: what `explain` and fixtures show.
-    pub fn text(&self, vm: &Vm) -> Vec<String> {
+    pub fn text(&self) -> Vec<String> {
         // A presence that a stronger guard at the same source implies is not shown.
         let implied =
             |g: &Guard| matches!(g.check, Check::Present) && self.guards.iter().any(|o| o.at == g.at && !matches!(o.check, Check::Present));
         let shown: Vec<(String, String)> =
-            self.guards.iter().filter(|g| !implied(g)).map(|g| (self.sources.text(g.at), g.check.text(&self.sources, vm))).collect();
+            self.guards.iter().filter(|g| !implied(g)).map(|g| (self.sources.text(g.at), g.check.text(&self.sources))).collect();
         let width = shown.iter().map(|(s, _)| s.chars().count()).max().unwrap_or(0);
         shown.into_iter().map(|(s, c)| format!("{s:width$}  {c}")).collect()
     }

@@ -17,7 +17,7 @@ pub enum Key {
     /// A string, interned.
     Name(Name),
     /// Another constant.
-    Const(Const),
+    Const(KeyConst),
     /// An object that hashes and compares by identity, such as a class.
     Object(ObjectKey),
 }
@@ -31,6 +31,7 @@ impl PartialEq for ObjectKey {
         self.0.address() == other.0.address()
     }
 }
+
 impl Eq for ObjectKey {}
 
 impl Hash for ObjectKey {
@@ -39,12 +40,33 @@ impl Hash for ObjectKey {
     }
 }
 
+/// A constant with the object that is looked up for it.
+#[derive(Clone, Debug)]
+pub struct KeyConst {
+    value: Const,
+    object: Object,
+}
+
+impl PartialEq for KeyConst {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for KeyConst {}
+
+impl Hash for KeyConst {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.value.hash(state);
+    }
+}
+
 impl Key {
     /// The key of a constant.
     pub fn new(value: &Const, vm: &Vm) -> Key {
         match value {
             Const::Str(s) => Key::Name(inspect::name(s, vm)),
-            other => Key::Const(other.clone()),
+            other => Key::Const(KeyConst { value: other.clone(), object: inspect::make_const(other, vm) }),
         }
     }
 
@@ -52,7 +74,7 @@ impl Key {
     pub fn as_const(&self) -> Option<Const> {
         match self {
             Key::Name(n) => Some(Const::Str(n.as_str().into())),
-            Key::Const(c) => Some(c.clone()),
+            Key::Const(c) => Some(c.value.clone()),
             Key::Object(_) => None,
         }
     }
@@ -66,6 +88,15 @@ impl Key {
                 None => "<an object that is gone>".to_owned(),
             },
             constant => constant.as_const().map_or_else(String::new, |c| c.to_string()),
+        }
+    }
+
+    /// Whether an object is this key, of the same type.
+    pub fn is(&self, object: &Object, vm: &Vm) -> bool {
+        match self {
+            Key::Name(name) => inspect::is_name(object, name, vm),
+            Key::Const(c) => inspect::equals_const(object, &c.value, vm),
+            Key::Object(key) => key.0.is(object),
         }
     }
 }
@@ -130,6 +161,14 @@ pub enum Source {
 }
 
 impl Source {
+    /// The object whose namespace this is.
+    fn namespace_owner(&self) -> Option<SourceId> {
+        match *self {
+            Source::InstanceDict(owner) => Some(owner),
+            _ => None,
+        }
+    }
+
     /// The source this one is read from.
     pub fn parent(&self) -> Option<SourceId> {
         match *self {
@@ -150,6 +189,21 @@ impl Source {
             | Source::Native(p, _) => Some(p),
         }
     }
+}
+
+/// A source by itself, without the table and the VM it came from: where it starts, then one step from each value to the next.
+pub type Path = Vec<PathStep>;
+
+/// One step of a [`Path`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PathStep {
+    /// The way. A path starts with `local`, `stack`, `globals`, `builtins`, `handled`, `new object` or `known`, and goes on by `type`,
+    /// `class attribute`, `super attribute`, `namespace`, `key`, `item`, `cell` and `member`.
+    pub way: &'static str,
+    /// The frame of the entry where the path starts, 0 being the outermost; 0 for other steps.
+    pub frame: u16,
+    /// The name of a variable, attribute or class; the index of an item; a key as Python writes it. Empty where the way says all.
+    pub name: String,
 }
 
 /// All sources of one trace, interned.
@@ -230,9 +284,49 @@ impl SourceTable {
                     text
                 }
                 (Source::InstanceDict(owner), Key::Name(n)) => format!("{}.{n}", self.text(*owner)),
-                (_, key) => format!("{}[{}]", self.text(*p), key.text()),
+                (_, key) => match (self.module_of(*p), key) {
+                    // The parts of a container are numbered.
+                    (Some(owner), Key::Name(n)) if n.as_str().parse::<usize>().is_ok() => format!("{}[{n}]", self.text(owner)),
+                    (Some(owner), Key::Name(n)) => format!("{}.{n}", self.text(owner)),
+                    _ => format!("{}[{}]", self.text(*p), key.text()),
+                },
             },
         }
+    }
+
+    /// The module whose `_modules`, `_parameters` or `_buffers` this is: scripts reach what is in them as attributes.
+    fn module_of(&self, mapping: SourceId) -> Option<SourceId> {
+        match self.get(mapping) {
+            Source::DictItem(namespace, Key::Name(name)) if matches!(name.as_str(), "_modules" | "_parameters" | "_buffers") => {
+                self.get(*namespace).namespace_owner()
+            }
+            _ => None,
+        }
+    }
+
+    /// The source by itself.
+    pub fn path(&self, id: SourceId) -> Path {
+        let source = self.get(id);
+        let mut path = source.parent().map_or_else(Path::new, |parent| self.path(parent));
+        let (way, frame, name) = match source {
+            Source::Slot { frame, name, .. } => ("local", *frame, name.to_string()),
+            Source::Stack { frame, depth } => ("stack", *frame, depth.to_string()),
+            Source::Globals { frame } => ("globals", *frame, String::new()),
+            Source::Builtins { frame } => ("builtins", *frame, String::new()),
+            Source::Handled { frame } => ("handled", *frame, String::new()),
+            Source::Post { frame } => ("new object", *frame, String::new()),
+            Source::Known(index) => ("known", 0, inspect::class_name(&self.known[*index as usize])),
+            Source::TypeOf(_) => ("type", 0, String::new()),
+            Source::TypeAttr(_, name) => ("class attribute", 0, name.to_string()),
+            Source::SuperAttr(_, _, name) => ("super attribute", 0, name.to_string()),
+            Source::InstanceDict(_) => ("namespace", 0, String::new()),
+            Source::DictItem(_, key) => ("key", 0, key.as_const().to_string()),
+            Source::Item(_, index) => ("item", 0, index.to_string()),
+            Source::Cell(_) => ("cell", 0, String::new()),
+            Source::Native(_, name) => ("member", 0, (*name).to_owned()),
+        };
+        path.push(PathStep { way, frame, name });
+        path
     }
 
     /// The source without the word that says where it starts: `x`, `torch.relu`.
@@ -270,8 +364,8 @@ pub fn read(source: &Source, parent: &Object, other: Option<&Object>, vm: &Vm) -
         Source::SuperAttr(_, _, name) => inspect::type_lookup_after(parent, other?, name).map(|found| found.0),
         Source::InstanceDict(_) => inspect::instance_dict(parent),
         Source::DictItem(_, Key::Name(name)) => inspect::dict_get(parent, name, vm),
-        Source::DictItem(_, Key::Const(key)) => inspect::dict_get_const(parent, key, vm),
-        Source::DictItem(_, Key::Object(key)) => inspect::dict_get_by_identity(parent, &key.0.object()?),
+        Source::DictItem(_, Key::Const(key)) => inspect::dict_get_item(parent, &key.object, vm),
+        Source::DictItem(_, Key::Object(key)) => inspect::dict_get_item(parent, &key.0.object()?, vm),
         Source::Item(_, index) => match inspect::tuple_items(parent) {
             Some(items) => items.get(*index as usize).cloned(),
             None => inspect::list_item(parent, *index as usize),

@@ -43,6 +43,12 @@ pub struct Jit {
     kept: RefCell<Vec<Rc<Owner>>>,
     /// Owners of the regions that are running, innermost last.
     running: RefCell<Vec<Rc<Owner>>>,
+    /// Calls of Python functions that the hook has offered.
+    offered: Cell<u64>,
+    /// Calls of compiled functions that are running, compiled or not.
+    depth: Cell<usize>,
+    /// By the setting `keep_calls`: `(compiled function, arguments by position, arguments by name)` of each outermost call.
+    calls: RefCell<Vec<Object>>,
 }
 
 impl Jit {
@@ -55,6 +61,9 @@ impl Jit {
             owners: RefCell::default(),
             kept: RefCell::default(),
             running: RefCell::default(),
+            offered: Cell::new(0),
+            depth: Cell::new(0),
+            calls: RefCell::default(),
         });
         inspect::import("_taipan_polyfills", vm)?;
         hook::install(jit.clone(), vm)?;
@@ -63,11 +72,23 @@ impl Jit {
     }
 
     /// The versions held.
-    pub fn versions(&self, vm: &Vm) -> Vec<VersionReport> {
+    pub fn versions(&self) -> Vec<VersionReport> {
         let owners: Vec<Rc<Owner>> = self.owners.borrow().iter().filter_map(Weak::upgrade).collect();
-        let mut all: Vec<VersionReport> = owners.iter().flat_map(|o| o.versions()).map(|v| report(&v, vm)).collect();
+        let mut all: Vec<VersionReport> = owners.iter().flat_map(|o| o.versions()).map(|v| report(&v)).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
+    }
+
+    /// The calls kept so far, as a list of `(compiled function, arguments by position, arguments by name)`.
+    pub fn calls(&self, vm: &Vm) -> Object {
+        inspect::make_list(self.calls.borrow().clone(), vm)
+    }
+
+    /// Lets go of every object of the script.
+    pub fn finish(&self) {
+        self.forget();
+        let calls = self.calls.take();
+        drop(calls);
     }
 
     /// Forgets every version and every name.
@@ -116,6 +137,7 @@ impl Jit {
                 return Ok(Decision::Step);
             }
             self.tell(Event::Reused { version: version.name.clone() });
+            self.probe(&version, chain, vm);
             return Ok(Decision::Run(version, captured));
         }
         if entry.closed.get() || Ambient::now(vm).watches_nodes() {
@@ -241,7 +263,10 @@ impl Jit {
         }
         // A new version's guards hold for the very values it was traced for; if not, that is our bug, and plain is right.
         match self.find(std::slice::from_ref(&version), chain, vm) {
-            Some((version, captured)) => Ok(Decision::Run(version, captured)),
+            Some((version, captured)) => {
+                self.probe(&version, chain, vm);
+                Ok(Decision::Run(version, captured))
+            }
             None => {
                 let failures = version.program.failures(&ChainRoots { chain, vm }, vm);
                 let why: Vec<String> = failures.into_iter().map(|f| f.text).collect();
@@ -257,6 +282,33 @@ impl Jit {
                 entry.closed.set(true);
                 Ok(Decision::Plain)
             }
+        }
+    }
+
+    /// Checks the guards of a version that hasn't run yet as often as the setting `probe_guards` says.
+    fn probe(&self, version: &Version, chain: &[FrameState], vm: &Vm) {
+        let times = self.settings.borrow().current().probe_guards;
+        if times == 0 || version.runs.get() > 0 {
+            return;
+        }
+        let roots = ChainRoots { chain, vm };
+        let mut captured = vec![];
+        // What a check may leave out is known from the second one on.
+        for _ in 0..3 {
+            version.program.check(&roots, vm, &mut captured);
+            version.program.holds_in_full(&roots, vm);
+        }
+        let _region = Region::compiled(vm);
+        for in_full in [false, true] {
+            let name = version.name.clone();
+            self.tell(Event::Checking { version: version.name.clone() });
+            let before = self.offered.get();
+            let held = if in_full {
+                (0..times).filter(|_| version.program.holds_in_full(&roots, vm)).count()
+            } else {
+                (0..times).filter(|_| version.program.check(&roots, vm, &mut captured)).count()
+            };
+            self.tell(Event::Checked { version: name, in_full, held: held as u64, calls: self.offered.get() - before });
         }
     }
 
@@ -347,6 +399,36 @@ impl Jit {
     }
 }
 
+/// A call of a compiled function that is running.
+struct Call<'a>(&'a Jit);
+
+impl<'a> Call<'a> {
+    fn begin(jit: &'a Jit, compiled: &CompiledObject, args: &Args, vm: &Vm) -> Self {
+        if jit.depth.get() == 0 && jit.settings.borrow().current().keep_calls {
+            let named = inspect::make_dict(vm);
+            for (name, value) in &args.kwargs {
+                inspect::dict_set(
+                    &named,
+                    &inspect::make_const(&Const::Str(name.as_str().unwrap_or_default().into()), vm),
+                    Some(value.clone()),
+                    vm,
+                );
+            }
+            let positional = inspect::make_tuple(args.args.clone(), vm);
+            let call = inspect::make_tuple(vec![compiled.to_owned().into(), positional, named], vm);
+            jit.calls.borrow_mut().push(call);
+        }
+        jit.depth.set(jit.depth.get() + 1);
+        Self(jit)
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.depth.set(self.0.depth.get() - 1);
+    }
+}
+
 /// Takes an owner off the stack of running ones on every way out.
 struct Running<'a>(&'a Jit);
 
@@ -359,6 +441,7 @@ impl Drop for Running<'_> {
 
 impl CallHook for Jit {
     fn on_call(&self, function: &Function, args: Args, vm: &Vm) -> Called {
+        self.offered.set(self.offered.get() + 1);
         let owner = self.running.borrow().last().cloned();
         match owner {
             Some(owner) if inspect::is_traceable(function, vm) => match bridge::enter(function, &args, vm) {
@@ -388,6 +471,7 @@ impl CallHook for Jit {
 
 impl Compiler for Jit {
     fn call(&self, compiled: &CompiledObject, args: Args, vm: &Vm) -> CallResult {
+        let _call = Call::begin(self, compiled, &args, vm);
         let (function, args) = match inspect::unbind(compiled.target(), args, vm) {
             Ok(unbound) => unbound,
             Err(args) => return inspect::call(compiled.target(), args, vm),
@@ -418,7 +502,7 @@ impl Compiler for Jit {
         let versions = owner.map(|o| o.versions()).unwrap_or_default();
         result?;
         let text = |s: String| inspect::make_const(&Const::Str(s.into()), vm);
-        let reports: Vec<VersionReport> = versions.iter().filter(|v| v.recipe().is_some()).map(|v| report(v, vm)).collect();
+        let reports: Vec<VersionReport> = versions.iter().filter(|v| v.recipe().is_some()).map(|v| report(v)).collect();
         let dict = inspect::make_dict(vm);
         let put = |name: &str, value: Object| inspect::dict_set(&dict, &text(name.to_owned()), Some(value), vm);
         let breaks: Vec<&Break> = versions.iter().filter_map(|v| v.ends_at.as_ref()).collect();
@@ -491,8 +575,8 @@ fn verify(graph: &taipan_ir::graph::Graph, default: DType) -> Result<(), String>
     }
 }
 
-fn report(version: &Version, vm: &Vm) -> VersionReport {
-    let mut guards = version.program.text(vm);
+fn report(version: &Version) -> VersionReport {
+    let mut guards = version.program.text();
     if !version.ambient.text().is_empty() {
         guards.insert(0, format!("ambient  {}", version.ambient.text()));
     }
@@ -500,6 +584,7 @@ fn report(version: &Version, vm: &Vm) -> VersionReport {
         name: version.name.clone(),
         graph: taipan_ir::text::write(&version.graph, registry()),
         guards,
+        looked_at: version.program.looked_at(),
         ends_at: version.ends_at.clone(),
     }
 }

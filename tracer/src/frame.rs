@@ -1,6 +1,9 @@
 //! Frames of the symbolic interpreter.
 
-use crate::value::{Keyword, ObjId, Value};
+use crate::{
+    natives::Native,
+    value::{Keyword, ObjId, Value},
+};
 use std::rc::Rc;
 use taipan_frontend::code::CodeInfo;
 
@@ -75,7 +78,7 @@ pub struct Collecting {
     /// The items so far.
     pub items: Vec<Value>,
     /// The function that is called with a list of the items once there are no more.
-    pub function: Value,
+    pub function: Native,
     /// Its other arguments, behind the list.
     pub rest: Vec<Value>,
     /// Its keyword arguments.

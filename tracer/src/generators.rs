@@ -2,6 +2,7 @@
 
 use crate::{
     frame::{Collecting, Frame, Then},
+    natives::Native,
     recorder::{Recorder, Traced, stop},
     step::{Done, Flow},
     stop,
@@ -126,7 +127,7 @@ impl Recorder<'_> {
     }
 
     /// Calls a built-in function with a list of a generator's items in place of its first argument.
-    pub(crate) fn collect(&mut self, generator: ObjId, function: Value, rest: Vec<Value>, keywords: Vec<Keyword>) -> Traced<Done> {
+    pub(crate) fn collect(&mut self, generator: ObjId, function: Native, rest: Vec<Value>, keywords: Vec<Keyword>) -> Traced<Done> {
         self.collect_more(Collecting { generator, items: vec![], function, rest, keywords })
     }
 
@@ -146,6 +147,6 @@ impl Recorder<'_> {
         let list = self.list(collecting.items);
         let mut args = vec![list];
         args.extend(collecting.rest);
-        self.call(&collecting.function, args, collecting.keywords)
+        self.call_native(collecting.function, args, collecting.keywords, Then::Push)
     }
 }

@@ -1,6 +1,7 @@
 //! Constants, locals, globals, cells and functions: where values are found by name.
 
 use crate::{
+    natives::own_builtin,
     recorder::{Recorder, Traced, Unwind, stop},
     step::Flow,
     stop::{self, Stop},
@@ -44,7 +45,7 @@ impl Recorder<'_> {
 
     pub(crate) fn load_common_constant(&mut self, index: usize) -> Traced<Flow> {
         let name = ["AssertionError", "NotImplementedError", "tuple", "all", "any", "list", "set"].get(index);
-        let object = name.and_then(|n| inspect::builtin(n, self.vm));
+        let object = name.and_then(|n| own_builtin(n, self.vm));
         let Some(object) = object else { return stop(&stop::OPCODE, "LOAD_COMMON_CONSTANT") };
         let value = self.known(object);
         self.push(value)

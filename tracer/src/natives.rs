@@ -94,6 +94,16 @@ impl Native {
     }
 }
 
+/// The VM's own built-in function or class of this name, unless the script has put something else in its place.
+pub(crate) fn own_builtin(name: &str, vm: &Vm) -> Option<Object> {
+    let object = inspect::builtin(name, vm)?;
+    let is_own = match Native::of(&object, vm) {
+        Some(Native::Builtin(own)) => own.as_str() == name,
+        _ => inspect::is_class(&object) && !inspect::is_mutable_class(&object) && inspect::class_name(&object) == name,
+    };
+    is_own.then_some(object)
+}
+
 const CALLED_CLASSES: [BuiltinType; 19] = [
     BuiltinType::List,
     BuiltinType::Tuple,
@@ -120,11 +130,10 @@ impl Recorder<'_> {
     /// Calls a native; a bound one's receiver is the first argument.
     pub(crate) fn call_native(&mut self, native: Native, args: Vec<Value>, keywords: Vec<Keyword>, then: Then) -> Traced<Done> {
         if let Some(generator) = self.generator_argument(native, &args)? {
-            let Some(function) = self.native_value(native) else { return stop(&stop::GENERATOR, "in a built-in function") };
             if !matches!(then, Then::Push) {
                 return stop(&stop::GENERATOR, "in a built-in function that a protocol calls");
             }
-            return self.collect(generator, function, args[1..].to_vec(), keywords);
+            return self.collect(generator, native, args[1..].to_vec(), keywords);
         }
         if let Some(count) = self.python_iterables(native, &args)?
             && let Some(function) = self.native_value(native)
@@ -431,7 +440,7 @@ impl Recorder<'_> {
     }
 
     fn fold_builtin(&mut self, name: Name, args: &[Value], keywords: &[Keyword]) -> Traced<Done> {
-        let Some(function) = inspect::builtin(name.as_str(), self.vm) else { return stop(&stop::CALL, name.as_str()) };
+        let Some(function) = own_builtin(name.as_str(), self.vm) else { return stop(&stop::CALL, name.as_str()) };
         self.fold_call(&function, args, keywords)
     }
 

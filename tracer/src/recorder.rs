@@ -105,6 +105,11 @@ impl<'vm> Recorder<'vm> {
         }
     }
 
+    /// Whether the trace, just having gone back, stands at `mark` or behind it.
+    pub fn is_behind(&self, mark: Mark) -> bool {
+        self.heap.len() >= mark.heap && self.journal.len() >= mark.journal
+    }
+
     /// Goes back to `mark`.
     pub fn undo(&mut self, mark: Mark) {
         for (id, item) in self.journal.drain(mark.journal..).rev() {

@@ -445,7 +445,13 @@ impl Driver<'_> {
         }
         if let Some((snapshot, mark)) = r.snapshots.last().cloned() {
             r.frame_mut().restore(snapshot);
-            if keep_assumptions && !cut_any { r.undo_keeping_assumptions(mark) } else { r.undo(mark) }
+            if keep_assumptions && !cut_any {
+                r.undo_keeping_assumptions(mark)
+            } else {
+                r.undo(mark)
+            }
+            // What was raised behind this place is no part of the region any more.
+            self.raises.retain(|point| r.is_behind(point.mark));
         }
         if r.frames.len() == self.depth
             && r.graph.nodes().is_empty()

@@ -133,7 +133,8 @@ impl FunctionView {
 
 /// The code of a function.
 pub(crate) fn code_of(function: &Py<PyFunction>, vm: &VirtualMachine) -> PyResult<PyRef<PyCode>> {
-    function.as_object().get_attr(vm.ctx.intern_str("__code__"), vm)?.try_downcast(vm)
+    let code = crate::inspect::native_attribute(function.as_object(), "__code__", vm);
+    code.ok_or_else(|| vm.new_type_error("a function without code"))?.try_downcast(vm)
 }
 
 /// The code object that `function` runs now.

@@ -1,6 +1,6 @@
 //! Pins: remembering an object without keeping it alive.
 
-use super::{Object, Vm, class_name, describe};
+use super::{Object, Vm};
 use rustpython_vm::{AsObject, PyRef, builtins::PyWeak};
 
 /// An expected object. Where its type allows weak references it is held weakly: it never matches again once it is dead, also
@@ -50,16 +50,6 @@ impl Pin {
     #[inline]
     pub fn is_class_of(&self, object: &Object) -> bool {
         self.address == object.class().get_id() && self.is_alive()
-    }
-
-    /// The pinned object as messages show it.
-    pub fn describe(&self, vm: &Vm) -> String {
-        self.object().map_or_else(|| "<a dead object>".to_owned(), |o| describe(&o, vm))
-    }
-
-    /// The name of the pinned class.
-    pub fn class_name(&self) -> String {
-        self.object().map_or_else(|| "<a dead class>".to_owned(), |o| class_name(&o))
     }
 
     fn is_alive(&self) -> bool {

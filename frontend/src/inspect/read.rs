@@ -2,9 +2,10 @@
 
 use super::{BuiltinType, Name, Object, Vm};
 use rustpython_vm::{
-    AsObject, Py,
+    AsObject, Py, PyObject,
     builtins::{PyBytes, PyCode, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyList, PyRange, PySet, PySlice, PyStr, PyTuple, PyType},
-    types::PyTypeFlags,
+    function::{Either, PyComparisonValue},
+    types::{PyComparisonOp, PyTypeFlags},
 };
 use std::{fmt, rc::Rc};
 
@@ -115,19 +116,20 @@ pub fn instance_dict(object: &Object) -> Option<Object> {
 
 /// What a lookup through the MRO of a class finds, descriptors untouched.
 pub fn type_lookup(class: &Object, name: Name) -> Option<Object> {
-    class.downcast_ref::<PyType>()?.get_attr(name)
+    // Not through the VM's cache, which allocates when it misses.
+    class.downcast_ref::<PyType>()?.mro.read().iter().find_map(|c| c.get_direct_attr(name))
 }
 
 /// What a lookup through the MRO finds behind `after`, as `super()` looks; also the class it was found in.
 pub fn type_lookup_after(class: &Object, after: &Object, name: Name) -> Option<(Object, Object)> {
-    let mro = mro(class);
+    let mro = class.downcast_ref::<PyType>()?.mro.read();
     let start = mro.iter().position(|c| c.is(after))? + 1;
-    mro[start..].iter().find_map(|c| own_attribute(c, name).map(|v| (v, c.clone())))
+    mro[start..].iter().find_map(|c| c.get_direct_attr(name).map(|v| (v, c.clone().into())))
 }
 
 /// The attribute a class itself defines, its bases not asked.
 pub fn own_attribute(class: &Object, name: Name) -> Option<Object> {
-    class.downcast_ref::<PyType>()?.attributes().get(name)
+    class.downcast_ref::<PyType>()?.get_direct_attr(name)
 }
 
 /// The method resolution order of a class.
@@ -177,13 +179,9 @@ pub fn dict_get(dict: &Object, name: Name, vm: &Vm) -> Option<Object> {
     raw_dict(dict)?.inner_getitem_opt(name, vm).ok().flatten()
 }
 
-/// The value under a constant key in a dict.
-pub fn dict_get_const(dict: &Object, key: &Const, vm: &Vm) -> Option<Object> {
-    let dict = raw_dict(dict)?;
-    match key {
-        Const::Str(s) => dict.inner_getitem_opt(vm.ctx.intern_str(&**s), vm).ok().flatten(),
-        other => dict.inner_getitem_opt(&*super::make_const(other, vm), vm).ok().flatten(),
-    }
+/// The value under a key that is a constant.
+pub fn dict_get_item(dict: &Object, key: &Object, vm: &Vm) -> Option<Object> {
+    raw_dict(dict)?.inner_getitem_opt(&**key, vm).ok().flatten()
 }
 
 /// The value under a key that hashes and compares by identity.
@@ -201,9 +199,19 @@ pub fn dict_items(dict: &Object) -> Vec<(Object, Object)> {
     raw_dict(dict).map_or_else(Vec::new, |d| d.items_vec())
 }
 
-/// The keys of a dict in order.
-pub fn dict_keys(dict: &Object) -> Vec<Object> {
-    raw_dict(dict).map_or_else(Vec::new, |d| d.keys_vec())
+/// Whether `fits` holds for each key of a dict and its number, in order. Makes no list of them.
+pub fn dict_keys_fit(dict: &Object, fits: impl Fn(usize, &Object) -> bool) -> bool {
+    let Some(dict) = raw_dict(dict) else { return false };
+    let mut entry = dict.next_entry(0);
+    let mut number = 0;
+    while let Some((next, key, _)) = entry {
+        if !fits(number, &key) {
+            return false;
+        }
+        number += 1;
+        entry = dict.next_entry(next);
+    }
+    true
 }
 
 /// A dict, or an object of one of our native dict subclasses.
@@ -261,13 +269,31 @@ pub fn range_parts(range: &Object) -> Option<[i64; 3]> {
 
 /// What a cell holds; `None` where it is empty.
 pub fn cell_contents(cell: &Object, vm: &Vm) -> Option<Object> {
-    cell.get_attr(vm.ctx.intern_str("cell_contents"), vm).ok()
+    // Reading an empty cell makes an exception.
+    if is_empty_cell(cell, vm) { None } else { native_attribute(cell, "cell_contents", vm) }
 }
 
 /// An attribute that a native, immutable type gives through a data descriptor (`__func__`, `__self__`, `fget`, `__code__`, …):
 /// reading it runs no user code.
-pub fn native_attribute(object: &Object, attribute: &str, vm: &Vm) -> Option<Object> {
-    object.get_attr(vm.ctx.intern_str(attribute), vm).ok()
+pub fn native_attribute(object: &PyObject, attribute: &str, vm: &Vm) -> Option<Object> {
+    let name = vm.ctx.intern_str(attribute);
+    // As the VM does it, but not through its cache of methods, which allocates when it misses.
+    let class = object.class();
+    let descriptor = class.mro.read().iter().find_map(|c| c.get_direct_attr(name));
+    if let Some(descriptor) = descriptor
+        && is_data_descriptor(&descriptor)
+        && let Some(get) = descriptor.class().slots().descr_get.load()
+    {
+        return get(&descriptor, Some(object), Some(class.as_object()), vm).ok();
+    }
+    object.get_attr(name, vm).ok()
+}
+
+/// Whether a cell equals an empty one, which only an empty one does; objects in cells aren't compared for that.
+fn is_empty_cell(cell: &Object, vm: &Vm) -> bool {
+    let Some(empty) = crate::thread::empty_cell(vm) else { return false };
+    let Some(compare) = vm.ctx.types.cell_type.slots().richcompare.load() else { return false };
+    matches!(compare(cell, &empty, PyComparisonOp::Eq, vm), Ok(Either::B(PyComparisonValue::Implemented(true))))
 }
 
 /// Whether an object is a function written in Python.
@@ -317,11 +343,21 @@ pub fn describe(object: &Object, vm: &Vm) -> String {
 }
 
 /// Number of items of a list, tuple, dict or set; `None` for other objects.
-pub fn length(object: &Object) -> Option<usize> {
+pub fn length(object: &Object, vm: &Vm) -> Option<usize> {
     if let Some(t) = tuple_items(object) {
         return Some(t.len());
     }
-    list_len(object).or_else(|| dict_len(object)).or_else(|| set_items(object).map(|s| s.len()))
+    let of_exact_set = || match BuiltinType::of(object, vm) {
+        BuiltinType::Set | BuiltinType::FrozenSet => object.length_opt(vm)?.ok(),
+        _ => set_items(object).map(|s| s.len()),
+    };
+    list_len(object).or_else(|| dict_len(object)).or_else(of_exact_set)
+}
+
+/// Whether `object` is an exact `str` with the text of a name.
+pub fn is_name(object: &Object, name: Name, vm: &Vm) -> bool {
+    let text = || object.class().is(vm.ctx.types.str_type).then(|| object.downcast_ref::<PyStr>()).flatten();
+    object.is(name) || text().is_some_and(|text| text.as_wtf8() == name.as_wtf8())
 }
 
 /// Whether `object` is exactly this constant. Makes no [`Const`].
@@ -361,10 +397,11 @@ pub fn builtin(name: &str, vm: &Vm) -> Option<Object> {
     vm.builtins.get_attr(vm.ctx.intern_str(name), vm).ok()
 }
 
-/// One of the VM's own exception classes, by name.
+/// One of the VM's own exception classes, by name, unless the script has put another in its place.
 pub fn builtin_exception(name: &str, vm: &Vm) -> Option<Object> {
     let class = builtin(name, vm)?;
-    class.downcast_ref::<PyType>().is_some_and(|c| c.fast_issubclass(vm.ctx.exceptions.base_exception_type)).then_some(class)
+    let is_exception = class.downcast_ref::<PyType>().is_some_and(|c| c.fast_issubclass(vm.ctx.exceptions.base_exception_type));
+    (is_exception && !is_mutable_class(&class) && class_name(&class) == name).then_some(class)
 }
 
 /// `sys.modules`.
