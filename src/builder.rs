@@ -122,6 +122,28 @@ impl EngineBuilder {
         Engine::start(self)
     }
 
+    /// Starts the engine on the current thread, which runs every call itself, without the hand-over between threads that a call of
+    /// another engine costs. Only this thread can use it, and it is best that the last handle goes here too: elsewhere the VM isn't
+    /// ended, and its memory stays. One engine at a time can live on a thread.
+    ///
+    /// The thread needs a stack of [`STACK_BYTES`](crate::STACK_BYTES), which a program's first thread seldom has:
+    ///
+    /// ```
+    /// let thread = std::thread::Builder::new().stack_size(taipan::STACK_BYTES).spawn(|| {
+    ///     let engine = taipan::Engine::here()?;
+    ///     let module = engine.load_str("double", "def double(x):\n    return 2 * x\n")?;
+    ///     module.function("double")?.call::<i64>((21,))
+    /// });
+    /// assert_eq!(thread?.join().expect("no panic")?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A setting is wrong, the stack is too small, or the thread has an engine.
+    pub fn build_here(self) -> Result<Engine, Error> {
+        Engine::start_here(self)
+    }
+
     /// The engine for the current thread, which must have the stack that [`taipan_frontend::vm::STACK_BYTES`] says.
     pub(crate) fn seat(self) -> Result<Seat, Error> {
         let mut settings = SettingStore::new(&self.environment)?;

@@ -1,4 +1,5 @@
-//! The engine: a VM with its JIT on a thread of its own, and the handle by which any thread uses it.
+//! The engine: a VM with its JIT on a thread of its own, and the handle by which any thread uses it; or on a thread of the program,
+//! which alone uses it then.
 //!
 //! Handles send closures to the engine's thread and wait. Python objects never leave it: a [`Module`] or [`Object`] is a number
 //! there, released when the last handle goes.
@@ -14,15 +15,16 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
+    rc::Rc,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         mpsc::{self, Sender},
     },
     thread::{self, JoinHandle, ThreadId},
 };
 use taipan_frontend::{
     embed::{Arguments, Exchange},
-    vm::{Interrupter, Script, panic_text, spawn_engine_thread},
+    vm::{self as here, Interrupter, STACK_BYTES, Script, panic_text, spawn_engine_thread, stack_suffices},
 };
 
 /// What runs on the engine's thread.
@@ -35,11 +37,17 @@ pub struct Engine {
 }
 
 struct Shared {
-    /// `None` once the engine is ending.
-    jobs: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    home: Home,
     id: ThreadId,
     interrupter: Interrupter,
+}
+
+/// Where an engine lives.
+enum Home {
+    /// On a thread of its own, which takes jobs. `None` once the engine is ending.
+    Own { jobs: Option<Sender<Job>>, thread: Option<JoinHandle<()>> },
+    /// On a thread of the program, which does its jobs itself. Objects whose last handle went elsewhere wait for the next job.
+    Here { released: Mutex<Vec<ObjectId>> },
 }
 
 /// A loaded script.
@@ -65,6 +73,27 @@ impl Engine {
         EngineBuilder::default()
     }
 
+    /// An engine with the defaults on the current thread; see [`EngineBuilder::build_here`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn here() -> Result<Self, Error> {
+        Self::builder().build_here()
+    }
+
+    pub(crate) fn start_here(builder: EngineBuilder) -> Result<Self, Error> {
+        stack_suffices().map_err(|left| Error::Start(format!("it needs a stack of {STACK_BYTES} bytes, this thread has {left}")))?;
+        if here::kept().is_some() {
+            return Err(Error::Start("this thread has an engine".to_owned()));
+        }
+        let seat = builder.seat()?;
+        let interrupter = seat.interrupter();
+        // Nothing else keeps anything on a thread.
+        let _ = here::keep(Rc::new(seat));
+        let home = Home::Here { released: Mutex::default() };
+        Ok(Self { shared: Arc::new(Shared { home, id: thread::current().id(), interrupter }) })
+    }
+
     pub(crate) fn start(builder: EngineBuilder) -> Result<Self, Error> {
         let (jobs, waiting) = mpsc::channel::<Job>();
         let (ready, started) = mpsc::channel();
@@ -86,7 +115,8 @@ impl Engine {
         .map_err(|error| Error::Start(error.to_string()))?;
         let id = thread.thread().id();
         let interrupter = started.recv().unwrap_or(Err(Error::Ended))?;
-        Ok(Self { shared: Arc::new(Shared { jobs: Some(jobs), thread: Some(thread), id, interrupter }) })
+        let home = Home::Own { jobs: Some(jobs), thread: Some(thread) };
+        Ok(Self { shared: Arc::new(Shared { home, id, interrupter }) })
     }
 
     /// Runs a script as `__main__`, with these arguments behind its name in `sys.argv`; returns its exit code: 0, or what
@@ -185,16 +215,17 @@ impl Engine {
 
     /// Runs `body` on the engine's thread and waits for what it gives. A panic in it ends here.
     fn on_thread<R: Send + 'static>(&self, body: impl FnOnce(&Seat) -> Result<R, Error> + Send + 'static) -> Result<R, Error> {
-        if thread::current().id() == self.shared.id {
-            return Err(Error::Reentered);
-        }
+        let is_here = thread::current().id() == self.shared.id;
+        let jobs = match &self.shared.home {
+            Home::Here { released } => return if is_here { on_this_thread(released, body) } else { Err(Error::OtherThread) },
+            Home::Own { .. } if is_here => return Err(Error::Reentered),
+            Home::Own { jobs, .. } => jobs.as_ref().ok_or(Error::Ended)?,
+        };
         let (done, result) = mpsc::sync_channel(1);
         let job = move |seat: &Seat| {
-            let ended = catch_unwind(AssertUnwindSafe(|| body(seat)));
             // The receiver is waiting below.
-            let _ = done.send(ended.unwrap_or_else(|panic| Err(Error::Internal(panic_text(&*panic).to_owned()))));
+            let _ = done.send(caught(seat, body));
         };
-        let jobs = self.shared.jobs.as_ref().ok_or(Error::Ended)?;
         jobs.send(Box::new(job)).map_err(|_| Error::Ended)?;
         result.recv().unwrap_or(Err(Error::Ended))
     }
@@ -309,15 +340,46 @@ impl Object {
     }
 }
 
+/// Runs a job, and ends a panic in it.
+fn caught<R>(seat: &Seat, body: impl FnOnce(&Seat) -> Result<R, Error>) -> Result<R, Error> {
+    let ended = catch_unwind(AssertUnwindSafe(|| body(seat)));
+    ended.unwrap_or_else(|panic| Err(Error::Internal(panic_text(&*panic).to_owned())))
+}
+
+/// What the engine of this thread works with.
+fn seat_here() -> Option<Rc<Seat>> {
+    here::kept()?.downcast().ok()
+}
+
+/// Runs a job of the engine that lives on this thread, behind what waits for one.
+fn on_this_thread<R>(released: &Mutex<Vec<ObjectId>>, body: impl FnOnce(&Seat) -> Result<R, Error>) -> Result<R, Error> {
+    let seat = seat_here().ok_or(Error::Ended)?;
+    let waiting = std::mem::take(&mut *released.lock().unwrap_or_else(PoisonError::into_inner));
+    waiting.into_iter().for_each(|id| seat.release(id));
+    let _working = seat.begin().ok_or(Error::Reentered)?;
+    caught(&seat, body)
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
-        // The thread ends when its queue does.
-        self.jobs = None;
-        if let Some(thread) = self.thread.take()
-            && thread::current().id() != self.id
-        {
-            // A panic of the engine's thread has nobody left to be told of.
-            let _ = thread.join();
+        let is_here = thread::current().id() == self.id;
+        match &mut self.home {
+            Home::Own { jobs, thread } => {
+                // The thread ends when its queue does.
+                *jobs = None;
+                if let Some(thread) = thread.take().filter(|_| !is_here) {
+                    // A panic of the engine's thread has nobody left to be told of.
+                    let _ = thread.join();
+                }
+            }
+            Home::Here { .. } if is_here => {
+                // While a job is running it has a share, and the VM can't be ended under it.
+                if let Some(seat) = here::release().and_then(|seat| seat.downcast().ok()).and_then(Rc::<Seat>::into_inner) {
+                    seat.finish();
+                }
+            }
+            // Its VM can't be reached from here.
+            Home::Here { .. } => {}
         }
     }
 }
@@ -325,9 +387,15 @@ impl Drop for Shared {
 impl Drop for Held {
     fn drop(&mut self) {
         let id = self.id;
-        if let Some(jobs) = &self.engine.shared.jobs {
+        match &self.engine.shared.home {
             // Once the thread has ended, so have its objects.
-            let _ = jobs.send(Box::new(move |seat| seat.release(id)));
+            Home::Own { jobs, .. } => drop(jobs.as_ref().map(|jobs| jobs.send(Box::new(move |seat: &Seat| seat.release(id))))),
+            Home::Here { .. } if thread::current().id() == self.engine.shared.id => {
+                if let Some(seat) = seat_here() {
+                    seat.release(id);
+                }
+            }
+            Home::Here { released } => released.lock().unwrap_or_else(PoisonError::into_inner).push(id),
         }
     }
 }

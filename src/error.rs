@@ -46,6 +46,9 @@ pub enum Error {
     /// The engine was called from its own thread, an observer for one, which would wait for itself.
     #[error("an engine can't be called from its own thread")]
     Reentered,
+    /// An engine that lives on a thread of the program was called from another one.
+    #[error("an engine made for its caller's thread can only be called there")]
+    OtherThread,
     /// The engine's thread couldn't be started.
     #[error("the engine can't start: {0}")]
     Start(String),

@@ -35,7 +35,7 @@ pub use ops::{OpDescription, markdown as ops_markdown, ops};
 pub use report::Event;
 pub use taipan_frontend::{
     embed::{Arguments, Exchange},
-    vm::{Access, EnvAccess, Policy, ScriptError},
+    vm::{Access, EnvAccess, Policy, STACK_BYTES, ScriptError},
 };
 pub use taipan_ir::DType;
 pub use taipan_tensor::{Element, Tensor};

@@ -149,6 +149,8 @@ pub struct VersionReport {
     pub graph: String,
     /// Its guards, one line each.
     pub guards: Vec<String>,
+    /// Instructions that were traced.
+    pub instructions: usize,
     /// Where the values are that its guards speak about, each once.
     pub looked_at: Vec<Path>,
     /// The break it ends at; `None` where it returns or raises.

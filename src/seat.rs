@@ -28,6 +28,17 @@ pub(crate) struct Seat {
     objects: RefCell<HashMap<ObjectId, Object>>,
     next: Cell<u64>,
     deadline: Option<Duration>,
+    /// Whether a job is running, where jobs don't wait for each other.
+    busy: Cell<bool>,
+}
+
+/// A job that is running.
+pub(crate) struct Working<'a>(&'a Cell<bool>);
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
 }
 
 impl Seat {
@@ -44,7 +55,12 @@ impl Seat {
         }
         let installed = host.enter(|vm| Jit::install(settings.clone(), observer, vm));
         let jit = installed.map_err(|_| Error::Start("the call hook can't be installed".to_owned()))?;
-        Ok(Self { host, jit, settings, objects: RefCell::default(), next: Cell::new(0), deadline })
+        Ok(Self { host, jit, settings, objects: RefCell::default(), next: Cell::new(0), deadline, busy: Cell::new(false) })
+    }
+
+    /// Begins a job, unless one is running.
+    pub(crate) fn begin(&self) -> Option<Working<'_>> {
+        (!self.busy.replace(true)).then(|| Working(&self.busy))
     }
 
     pub(crate) fn interrupter(&self) -> Interrupter {

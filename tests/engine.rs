@@ -47,6 +47,39 @@ fn a_module_is_constructed_and_called() {
 }
 
 #[test]
+fn an_engine_can_live_on_the_callers_thread() {
+    let body = || {
+        let engine = Engine::here().expect("the engine starts");
+        let script = engine.load_str("model", MODEL).expect("loads");
+        let net = script.construct("Scale", (2, 0.5)).expect("a Scale").compile().expect("compiles");
+        let x = taipan::tensor(&[1.0_f32, 2.0], &[1, 2]).expect("a tensor");
+        for _ in 0..3 {
+            let y: Tensor = net.call((&x,)).expect("the call");
+            assert_eq!(y.to_vec::<f32>().expect("floats"), [0.5, 1.0]);
+        }
+        assert!(matches!(Engine::here(), Err(Error::Start(_))), "one engine at a time");
+        let elsewhere = engine.clone();
+        let asked = thread::spawn(move || elsewhere.versions()).join().expect("no panic");
+        assert!(matches!(asked, Err(Error::OtherThread)));
+        // A handle may go anywhere.
+        thread::spawn(move || drop(net)).join().expect("no panic");
+        assert_eq!(script.function("echo").expect("a function").call::<Value>(()).map(|_| ()).ok(), Some(()));
+        drop((script, engine));
+        // Once it has ended, the thread is free for another one.
+        let again = Engine::here().expect("another engine");
+        assert!(again.load_str("model", MODEL).is_ok());
+    };
+    thread::Builder::new().stack_size(taipan::STACK_BYTES).spawn(body).expect("a thread").join().expect("no panic");
+}
+
+#[test]
+fn an_engine_does_not_start_on_a_small_stack() {
+    let body = || Engine::here().map(|_| ());
+    let ended = thread::Builder::new().stack_size(1 << 20).spawn(body).expect("a thread").join().expect("no panic");
+    assert!(matches!(ended, Err(Error::Start(text)) if text.contains("stack")));
+}
+
+#[test]
 fn a_compiled_module_gives_the_same() {
     let engine = engine();
     let script = engine.load_str("model", MODEL).expect("loads");

@@ -45,6 +45,32 @@ def breaking(x):
 
 
 one_break = torch.compile(breaking)
+
+
+@torch.compile
+def miss(x, n):
+    return x
+
+
+def callee(x):
+    return x
+
+
+def calls_another(x, n):
+    """Past its limit: runs plainly, and so does what it calls."""
+    return callee(x)
+
+
+one_call = torch.compile(calls_another)
+
+
+def iterates(x, iterator):
+    """Can't be traced further than its first step, and calls a function that can."""
+    for _ in iterator:
+        callee(x)
+
+
+calls_inside = torch.compile(iterates)
 x = torch.ones(1)
 
 
@@ -61,6 +87,25 @@ def loop_hit(count):
 def loop_break(count):
     for _ in range(count):
         one_break(x)
+
+
+def loop_miss(count):
+    # As many versions as there may be: from then on their guards are asked, and the call runs plainly.
+    for number in range(10):
+        miss(x, number)
+    for _ in range(count):
+        miss(x, -1)
+
+
+def loop_miss_call(count):
+    for number in range(10):
+        one_call(x, number)
+    for _ in range(count):
+        one_call(x, -1)
+
+
+def loop_inside(count):
+    calls_inside(x, iter(range(count)))
 
 
 def loop_deep(count):

@@ -12,7 +12,9 @@ use crate::{
 };
 use rustpython_vm::{PyObjectRef, VirtualMachine};
 use std::{
+    any::Any,
     cell::{Cell, RefCell},
+    mem::ManuallyDrop,
     rc::Rc,
 };
 
@@ -33,6 +35,8 @@ pub(crate) struct ThreadState {
     pub codes: RefCell<CodeTable>,
     /// Bridges under way.
     pub bridges: BridgeState,
+    /// See [`keep`]. Not dropped with the thread: by then nothing of the interpreter is left.
+    kept: RefCell<ManuallyDrop<Option<Rc<dyn Any>>>>,
     /// See [`empty_cell`].
     pub empty_cell: RefCell<Option<PyObjectRef>>,
     /// The descriptor hooks and the sentinel type.
@@ -47,6 +51,27 @@ thread_local! {
 #[inline]
 pub(crate) fn with<R>(look: impl FnOnce(&ThreadState) -> R) -> R {
     THREAD.with(look)
+}
+
+/// Keeps something for the engine that has taken this thread. `Err`: the thread is taken.
+pub fn keep(engine: Rc<dyn Any>) -> Result<(), Rc<dyn Any>> {
+    with(|t| match &mut **t.kept.borrow_mut() {
+        Some(_) => Err(engine),
+        free => {
+            *free = Some(engine);
+            Ok(())
+        }
+    })
+}
+
+/// What is kept on this thread.
+pub fn kept() -> Option<Rc<dyn Any>> {
+    with(|t| (**t.kept.borrow()).clone())
+}
+
+/// What was kept on this thread, which is free from now on.
+pub fn release() -> Option<Rc<dyn Any>> {
+    with(|t| t.kept.borrow_mut().take())
 }
 
 /// A cell with nothing in it, to compare others with.

@@ -91,7 +91,7 @@ impl<'vm> Assumptions<'vm> {
 
     /// An object that lives as long as the VM: one of its own types.
     pub fn known(&mut self, object: Object) -> Handle {
-        let source = self.sources.known(&object);
+        let source = self.sources.known(&object, self.vm);
         Handle { object, source }
     }
 

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fmt::Write,
     hash::{Hash, Hasher},
+    rc::Rc,
 };
 use taipan_frontend::inspect::{self, Const, Name, Object, Pin, Vm};
 
@@ -211,7 +212,8 @@ pub struct PathStep {
 pub struct SourceTable {
     sources: Vec<Source>,
     ids: HashMap<Source, SourceId>,
-    known: Vec<Object>,
+    /// With what they are called.
+    known: Vec<(Object, Rc<str>)>,
 }
 
 impl SourceTable {
@@ -227,9 +229,10 @@ impl SourceTable {
     }
 
     /// The source of an object that lives as long as the VM.
-    pub fn known(&mut self, object: &Object) -> SourceId {
-        let index = self.known.iter().position(|k| inspect::same(k, object)).unwrap_or_else(|| {
-            self.known.push(object.clone());
+    pub fn known(&mut self, object: &Object, vm: &Vm) -> SourceId {
+        let index = self.known.iter().position(|(k, _)| inspect::same(k, object)).unwrap_or_else(|| {
+            let shown = if inspect::is_class(object) { inspect::class_name(object) } else { inspect::describe(object, vm) };
+            self.known.push((object.clone(), shown.into()));
             self.known.len() - 1
         });
         self.intern(Source::Known(index as u32))
@@ -237,7 +240,7 @@ impl SourceTable {
 
     /// The object of a [`Source::Known`].
     pub fn known_object(&self, index: u32) -> &Object {
-        &self.known[index as usize]
+        &self.known[index as usize].0
     }
 
     /// A source by its id.
@@ -264,7 +267,7 @@ impl SourceTable {
             Source::Builtins { .. } => "builtins".to_owned(),
             Source::Handled { .. } => "handled exception".to_owned(),
             Source::Post { .. } => "new object".to_owned(),
-            Source::Known(i) => inspect::class_name(&self.known[*i as usize]),
+            Source::Known(i) => self.known[*i as usize].1.to_string(),
             Source::TypeOf(p) => wrap("type", &self.text(*p)),
             Source::TypeAttr(p, name) => format!("{}.{name}", self.text(*p)),
             Source::SuperAttr(p, _, name) => format!("{}.{name}", wrap("super", &self.text(*p))),
@@ -315,7 +318,7 @@ impl SourceTable {
             Source::Builtins { frame } => ("builtins", *frame, String::new()),
             Source::Handled { frame } => ("handled", *frame, String::new()),
             Source::Post { frame } => ("new object", *frame, String::new()),
-            Source::Known(index) => ("known", 0, inspect::class_name(&self.known[*index as usize])),
+            Source::Known(index) => ("known", 0, self.known[*index as usize].1.to_string()),
             Source::TypeOf(_) => ("type", 0, String::new()),
             Source::TypeAttr(_, name) => ("class attribute", 0, name.to_string()),
             Source::SuperAttr(_, _, name) => ("super attribute", 0, name.to_string()),

@@ -1,13 +1,13 @@
-//! The compiler itself: what it decides at each entry, and what scripts ask of it.
+//! The compiler itself: what it decides at each entry.
 
 use super::{
     backend::{self, Callable},
-    owner::{Entry, Owner},
+    owner::{Closed, Entry, Owner},
     version::{ChainRoots, Version, Work},
 };
 use crate::{
     report::{Break, Event, Failure, Names, Observer, Place, VersionName, VersionReport},
-    settings::{SettingStore, SettingValue, Settings},
+    settings::{SettingStore, Settings},
 };
 use std::{
     cell::{Cell, RefCell},
@@ -17,7 +17,7 @@ use taipan_frontend::{
     bridge::{self, FrameState},
     hook::{self, CallHook, Called, Region},
     inspect::{self, Args, CallResult, Const, Function, Object, Vm},
-    torch::{Ambient, CompiledFunction, CompiledObject, Compiler, install_compiler},
+    torch::{Ambient, CompiledObject, install_compiler},
 };
 use taipan_ir::{DType, dims::NumberDims};
 use taipan_tensor::{evaluate::Plan, registry};
@@ -29,20 +29,22 @@ pub(super) enum Decision {
     Run(Rc<Version>, Vec<Option<Object>>),
     /// Run one instruction plainly.
     Step,
-    /// Run to the end plainly.
+    /// Run to the end plainly; what is called is compiled.
     Plain,
+    /// Run to the end plainly, with everything that is called.
+    AllPlain,
 }
 
 /// The compiler of one engine.
 pub struct Jit {
-    settings: Rc<RefCell<SettingStore>>,
+    pub(super) settings: Rc<RefCell<SettingStore>>,
     pub(super) observer: Observer,
     names: RefCell<Names>,
     owners: RefCell<Vec<Weak<Owner>>>,
     /// Owners that outlive their function, by the setting `keep_versions`.
     kept: RefCell<Vec<Rc<Owner>>>,
     /// Owners of the regions that are running, innermost last.
-    running: RefCell<Vec<Rc<Owner>>>,
+    pub(super) running: RefCell<Vec<Rc<Owner>>>,
     /// Calls of Python functions that the hook has offered.
     offered: Cell<u64>,
     /// Calls of compiled functions that are running, compiled or not.
@@ -107,7 +109,7 @@ impl Jit {
         self.settings.borrow().current().inject_failure.map(|n| n as usize)
     }
 
-    fn owner(&self, compiled: &CompiledObject) -> Option<Rc<Owner>> {
+    pub(super) fn owner(&self, compiled: &CompiledObject) -> Option<Rc<Owner>> {
         let options = compiled.options();
         let mut made = false;
         let owner = compiled.cache(|| {
@@ -140,12 +142,15 @@ impl Jit {
             self.probe(&version, chain, vm);
             return Ok(Decision::Run(version, captured));
         }
-        if entry.closed.get() || Ambient::now(vm).watches_nodes() {
-            return Ok(Decision::Plain);
+        match entry.closed.get() {
+            Closed::No if Ambient::now(vm).watches_nodes() => return Ok(Decision::Plain),
+            Closed::No => {}
+            Closed::Refused => return Ok(Decision::Plain),
+            Closed::Full => return Ok(Decision::AllPlain),
         }
         let settings = self.snapshot();
         if versions.len() as u64 >= settings.recompile_limit || owner.total.get() >= settings.accumulated_recompile_limit {
-            entry.closed.set(true);
+            entry.closed.set(Closed::Full);
             let (setting, limit) = if versions.len() as u64 >= settings.recompile_limit {
                 ("recompile_limit", settings.recompile_limit)
             } else {
@@ -155,7 +160,7 @@ impl Jit {
             if settings.fail_on_recompile_limit_hit {
                 return Err(inspect::unsupported(&format!("{setting} of {limit} reached for {}", entry.name), vm));
             }
-            return Ok(Decision::Plain);
+            return Ok(Decision::AllPlain);
         }
         match settings.stance.as_str() {
             "eager_on_recompile" => return Ok(Decision::Plain),
@@ -209,7 +214,7 @@ impl Jit {
                     return Err(fullgraph_error(&at, vm));
                 }
                 self.tell(Event::Refused { entry: entry.name.clone(), at });
-                entry.closed.set(true);
+                entry.closed.set(Closed::Refused);
                 return Ok(Decision::Plain);
             }
         };
@@ -252,7 +257,7 @@ impl Jit {
                     hint: "the call runs plainly, as suppress_errors asks; call without it to see the error",
                 };
                 self.tell(Event::Refused { entry: entry.name.clone(), at });
-                entry.closed.set(true);
+                entry.closed.set(Closed::Refused);
                 return Ok(Decision::Plain);
             }
             Err(raised) => return Err(raised),
@@ -279,7 +284,7 @@ impl Jit {
                 };
                 self.tell(Event::Refused { entry: entry.name.clone(), at });
                 entry.versions.borrow_mut().retain(|v| !Rc::ptr_eq(v, &version));
-                entry.closed.set(true);
+                entry.closed.set(Closed::Refused);
                 Ok(Decision::Plain)
             }
         }
@@ -324,7 +329,7 @@ impl Jit {
         chain: &[FrameState],
         vm: &Vm,
     ) -> CallResult<Version> {
-        let Trace { graph, inputs, sources, guards, exit, .. } = trace;
+        let Trace { graph, inputs, sources, guards, exit, instructions, .. } = trace;
         let (graph, stays) = graph.compacted(|_| true);
         let mut captures: Vec<_> = inputs.into_iter().zip(stays).filter(|(_, stays)| *stays).map(|(s, _)| s).collect();
         if let Exit::Return { recipe, .. } | Exit::Break { recipe, .. } = &exit {
@@ -357,7 +362,7 @@ impl Jit {
                 Some(Work::Plan(Plan::new(&graph)))
             }
         };
-        Ok(Version { name, ambient, program, graph, work, exit, ends_at, runs: Cell::new(0) })
+        Ok(Version { name, ambient, program, graph, work, exit, ends_at, instructions, runs: Cell::new(0) })
     }
 
     /// The version with the fewest guards that fail, the latest of several, and those.
@@ -392,7 +397,7 @@ impl Jit {
         }
     }
 
-    fn enter(&self, owner: &Rc<Owner>, function: &Function, args: Args, vm: &Vm) -> CallResult {
+    pub(super) fn enter(&self, owner: &Rc<Owner>, function: &Function, args: Args, vm: &Vm) -> CallResult {
         let Some(frame) = bridge::enter(function, &args, vm)? else { return hook::run_original(function, args, vm) };
         drop(args);
         self.trampoline(owner, vec![frame], vm)
@@ -400,10 +405,10 @@ impl Jit {
 }
 
 /// A call of a compiled function that is running.
-struct Call<'a>(&'a Jit);
+pub(super) struct Call<'a>(&'a Jit);
 
 impl<'a> Call<'a> {
-    fn begin(jit: &'a Jit, compiled: &CompiledObject, args: &Args, vm: &Vm) -> Self {
+    pub(super) fn begin(jit: &'a Jit, compiled: &CompiledObject, args: &Args, vm: &Vm) -> Self {
         if jit.depth.get() == 0 && jit.settings.borrow().current().keep_calls {
             let named = inspect::make_dict(vm);
             for (name, value) in &args.kwargs {
@@ -430,7 +435,7 @@ impl Drop for Call<'_> {
 }
 
 /// Takes an owner off the stack of running ones on every way out.
-struct Running<'a>(&'a Jit);
+pub(super) struct Running<'a>(pub(super) &'a Jit);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
@@ -469,87 +474,6 @@ impl CallHook for Jit {
     }
 }
 
-impl Compiler for Jit {
-    fn call(&self, compiled: &CompiledObject, args: Args, vm: &Vm) -> CallResult {
-        let _call = Call::begin(self, compiled, &args, vm);
-        let (function, args) = match inspect::unbind(compiled.target(), args, vm) {
-            Ok(unbound) => unbound,
-            Err(args) => return inspect::call(compiled.target(), args, vm),
-        };
-        if self.settings.borrow().current().runs_plainly() {
-            return hook::run_original(&function, args, vm);
-        }
-        let Some(owner) = self.owner(compiled) else { return hook::run_original(&function, args, vm) };
-        let _region = Region::compiled(vm);
-        self.running.borrow_mut().push(owner.clone());
-        let _running = Running(self);
-        self.enter(&owner, &function, args, vm)
-    }
-
-    fn call_plainly(&self, function: &Object, args: Args, vm: &Vm) -> CallResult {
-        let _region = Region::plain(vm);
-        inspect::call(function, args, vm)
-    }
-
-    fn reset(&self) {
-        self.forget();
-    }
-
-    fn explain(&self, function: Object, args: Args, vm: &Vm) -> CallResult {
-        let compiled = CompiledFunction::make(function, Some(inspect::make_const(&Const::Str("eager".into()), vm)), vm);
-        let result = inspect::call(&compiled, args, vm);
-        let owner = CompiledFunction::of(&compiled).and_then(|c| self.owner(c));
-        let versions = owner.map(|o| o.versions()).unwrap_or_default();
-        result?;
-        let text = |s: String| inspect::make_const(&Const::Str(s.into()), vm);
-        let reports: Vec<VersionReport> = versions.iter().filter(|v| v.recipe().is_some()).map(|v| report(v)).collect();
-        let dict = inspect::make_dict(vm);
-        let put = |name: &str, value: Object| inspect::dict_set(&dict, &text(name.to_owned()), Some(value), vm);
-        let breaks: Vec<&Break> = versions.iter().filter_map(|v| v.ends_at.as_ref()).collect();
-        let graphs = versions.iter().filter(|v| !v.graph.nodes().is_empty()).count();
-        put("graph_count", inspect::make_const(&Const::Int(graphs as i64), vm));
-        put("graph_break_count", inspect::make_const(&Const::Int(breaks.len() as i64), vm));
-        let ops: usize = versions.iter().map(|v| v.graph.nodes().len()).sum();
-        put("op_count", inspect::make_const(&Const::Int(ops as i64), vm));
-        put("graphs", inspect::make_list(reports.iter().map(|r| text(r.graph.clone())).collect(), vm));
-        put("out_guards", inspect::make_list(reports.iter().flat_map(|r| r.guards.iter().map(|g| text(g.clone()))).collect(), vm));
-        put("break_reasons", inspect::make_list(breaks.iter().map(|b| text(format!("{b} at {}", b.place))).collect(), vm));
-        Ok(dict)
-    }
-
-    fn setting(&self, name: &str, vm: &Vm) -> CallResult {
-        match self.settings.borrow().get(name) {
-            Ok(value) => Ok(setting_object(&value, vm)),
-            Err(e) => Err(inspect::attribute_error(&e.to_string(), vm)),
-        }
-    }
-
-    fn set_setting(&self, name: &str, value: Object, vm: &Vm) -> CallResult<()> {
-        let value = match inspect::constant(&value, vm) {
-            Some(Const::Bool(b)) => SettingValue::Bool(b),
-            Some(Const::Int(i)) if i >= 0 => SettingValue::Int(i as u64),
-            Some(Const::Str(s)) => SettingValue::Text(s.to_string()),
-            Some(Const::None) => SettingValue::None,
-            _ => return Err(inspect::type_error(&format!("setting {name} takes a bool, an int, a str or None"), vm)),
-        };
-        self.settings.borrow_mut().set(name, value).map_err(|e| inspect::attribute_error(&e.to_string(), vm))
-    }
-
-    fn backends(&self) -> Vec<String> {
-        backend::NAMES.iter().map(|n| (*n).to_owned()).collect()
-    }
-}
-
-fn setting_object(value: &SettingValue, vm: &Vm) -> Object {
-    let value = match value {
-        SettingValue::Bool(b) => Const::Bool(*b),
-        SettingValue::Int(i) => Const::Int(*i as i64),
-        SettingValue::Text(s) => Const::Str(s.as_str().into()),
-        SettingValue::None => Const::None,
-    };
-    inspect::make_const(&value, vm)
-}
-
 fn entry_frame<'a>(frame: &'a FrameState, vm: &Vm) -> EntryFrame<'a> {
     let globals: Object = frame.globals.clone().into();
     EntryFrame {
@@ -575,7 +499,7 @@ fn verify(graph: &taipan_ir::graph::Graph, default: DType) -> Result<(), String>
     }
 }
 
-fn report(version: &Version) -> VersionReport {
+pub(super) fn report(version: &Version) -> VersionReport {
     let mut guards = version.program.text();
     if !version.ambient.text().is_empty() {
         guards.insert(0, format!("ambient  {}", version.ambient.text()));
@@ -584,6 +508,7 @@ fn report(version: &Version) -> VersionReport {
         name: version.name.clone(),
         graph: taipan_ir::text::write(&version.graph, registry()),
         guards,
+        instructions: version.instructions,
         looked_at: version.program.looked_at(),
         ends_at: version.ends_at.clone(),
     }

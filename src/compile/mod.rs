@@ -8,6 +8,7 @@ mod jit;
 mod owner;
 mod rebuild;
 mod run;
+mod script;
 mod version;
 
 pub(crate) use jit::Jit;

@@ -43,6 +43,17 @@ impl EntryKey {
     }
 }
 
+/// Whether an entry runs plainly where no version fits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Closed {
+    /// Another version is compiled.
+    No,
+    /// It can't be traced. What it calls may be.
+    Refused,
+    /// It has as many versions as it may have. What it calls would soon have as many, so that runs plainly too.
+    Full,
+}
+
 /// The versions of one entry.
 pub struct Entry {
     /// Its name.
@@ -51,8 +62,8 @@ pub struct Entry {
     pub versions: RefCell<Vec<Rc<Version>>>,
     /// Versions made so far, those forgotten included.
     pub made: Cell<u32>,
-    /// Whether a limit was reached, so that it runs plainly where no version fits.
-    pub closed: Cell<bool>,
+    /// Whether it runs plainly where no version fits.
+    pub closed: Cell<Closed>,
     /// The code objects of its key stay decoded as long as it exists, so the key stays theirs.
     _codes: Vec<Rc<CodeInfo>>,
 }
@@ -93,7 +104,7 @@ impl Owner {
             name: if starts { root } else { names.borrow_mut().continuation(&root) },
             versions: RefCell::default(),
             made: Cell::new(0),
-            closed: Cell::new(false),
+            closed: Cell::new(Closed::No),
             _codes: chain.iter().map(|f| f.info.clone()).collect(),
         });
         self.entries.borrow_mut().insert(key, entry.clone());

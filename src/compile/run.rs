@@ -44,6 +44,10 @@ impl Jit {
                 },
                 Decision::Step => {}
                 Decision::Plain => return bridge::finish(chain, vm),
+                Decision::AllPlain => {
+                    let _plain = Region::plain(vm);
+                    return bridge::finish(chain, vm);
+                }
             }
             match bridge::step(chain, vm)? {
                 Stepped::Returned(value) => return Ok(value),

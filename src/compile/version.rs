@@ -29,6 +29,8 @@ pub struct Version {
     pub exit: Exit,
     /// The break it ends at, for reports.
     pub ends_at: Option<Break>,
+    /// Instructions that were traced.
+    pub instructions: usize,
     /// Times it ran.
     pub runs: Cell<u64>,
 }

@@ -30,6 +30,15 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("panic without a message")
 }
 
+/// Whether a VM can run on this thread. `Err` is how much stack is left, in bytes.
+pub fn stack_suffices() -> Result<(), usize> {
+    // What the callers use already is little.
+    match stacker::remaining_stack() {
+        Some(left) if left < STACK_BYTES - STACK_BYTES / 8 => Err(left),
+        _ => Ok(()),
+    }
+}
+
 /// Starts a thread on which a VM can run.
 pub fn spawn_engine_thread<R: Send + 'static>(name: &str, body: impl FnOnce() -> R + Send + 'static) -> io::Result<JoinHandle<R>> {
     Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(body)

@@ -11,7 +11,8 @@ mod modules;
 mod policy;
 mod script;
 
-pub use boundary::{STACK_BYTES, guarded, panic_text, spawn_engine_thread};
+pub use crate::thread::{keep, kept, release};
+pub use boundary::{STACK_BYTES, guarded, panic_text, spawn_engine_thread, stack_suffices};
 pub use deadline::{Deadline, Interrupter};
 pub use frozen::{FrozenSource, source, sources};
 pub use harden::RECURSION_LIMIT;
