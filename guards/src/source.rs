@@ -323,7 +323,7 @@ impl SourceTable {
             Source::TypeAttr(_, name) => ("class attribute", 0, name.to_string()),
             Source::SuperAttr(_, _, name) => ("super attribute", 0, name.to_string()),
             Source::InstanceDict(_) => ("namespace", 0, String::new()),
-            Source::DictItem(_, key) => ("key", 0, key.as_const().to_string()),
+            Source::DictItem(_, key) => ("key", 0, key.text()),
             Source::Item(_, index) => ("item", 0, index.to_string()),
             Source::Cell(_) => ("cell", 0, String::new()),
             Source::Native(_, name) => ("member", 0, (*name).to_owned()),
