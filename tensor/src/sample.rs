@@ -108,8 +108,12 @@ fn operand(text: &str, tensors: &mut i64) -> Result<Operand<Tensor>, String> {
     })
 }
 
-/// `f32[2,3]`, transposed with `.t`, positive with `+`, integers below 4 with `%4`; the `position`-th tensor of its call.
+/// `f32<1.5 nan>`, a vector of these numbers; or `f32[2,3]`, transposed with `.t`, positive with `+`, integers below 4 with `%4`; the `position`-th tensor of its call.
 fn tensor(text: &str, position: i64) -> Option<Tensor> {
+    if let Some((dtype, numbers)) = text.strip_suffix('>').and_then(|text| text.split_once('<')) {
+        let numbers: Vec<Number> = numbers.split(' ').map(|x| x.parse().ok().map(Number::Float)).collect::<Option<_>>()?;
+        return Some(from_numbers(DType::parse(dtype)?, &[numbers.len() as i64], &numbers));
+    }
     let (dtype, rest) = text.split_once('[')?;
     let (sizes, mut suffix) = rest.split_once(']')?;
     let dtype = DType::parse(dtype)?;

@@ -3,7 +3,7 @@
 use super::{
     args,
     arithmetic::x,
-    define::{ALL, pointwise, samples},
+    define::{ALL, constant, pointwise, samples},
     rules,
 };
 use taipan_ir::{
@@ -16,7 +16,7 @@ use taipan_ir::{
 const PAIRS: &[&str] = &["i64[4], i64[4]", "bool[4], bool[4]", "i32[4], 3", "u8[4], u8[4]"];
 
 const fn pair(schema: &'static str, facts: FactsRule, body: BodyRule) -> Op {
-    samples(pointwise(schema, ALL, Promotion::Common, facts, body), PAIRS)
+    constant(samples(pointwise(schema, ALL, Promotion::Common, facts, body), PAIRS))
 }
 
 /// The op tables of this file.
@@ -37,7 +37,7 @@ pub static OPS: &[Op] = &[
         |b, a| b.binary(Binary::Xor, x(a, 0), x(a, 1)),
     ),
     samples(
-        pointwise("bitwise_not(Tensor self) -> Tensor", ALL, Promotion::Common, not_rule, |b, a| b.unary(Unary::Not, x(a, 0))),
+        constant(pointwise("bitwise_not(Tensor self) -> Tensor", ALL, Promotion::Common, not_rule, |b, a| b.unary(Unary::Not, x(a, 0)))),
         &["i64[4]", "bool[4]"],
     ),
     shift("bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", left, |b, a| b.binary(Binary::Shl, x(a, 0), x(a, 1))),
@@ -45,7 +45,10 @@ pub static OPS: &[Op] = &[
 ];
 
 const fn shift(schema: &'static str, facts: FactsRule, body: BodyRule) -> Op {
-    samples(pointwise(schema, ALL, Promotion::Common, facts, body), &["i64[4], 2", "i32[4], i64[4]+", "bool[4], bool[4]", "f32[4], 1"])
+    constant(samples(
+        pointwise(schema, ALL, Promotion::Common, facts, body),
+        &["i64[4], 2", "i32[4], i64[4]+", "bool[4], bool[4]", "f32[4], 1"],
+    ))
 }
 
 fn left(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {

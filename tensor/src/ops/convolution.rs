@@ -2,15 +2,17 @@
 
 use super::{
     args,
-    call::{call, f, i, one, t},
-    define::{composite, kernel, samples, ulps},
+    call::{f, i, one, t},
+    columns::{Geometry, output_size, three},
+    define::{composite, gradient, kernel, samples, ulps},
+    gradient::window::{of_convolution, of_convolution_weight},
     matmul::{Matrix, multiply},
     rules,
 };
-use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, layout::numel, with_real, write};
+use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, layout::Sizes, with_real, write};
 use smallvec::smallvec;
 use taipan_ir::{
-    Arg, DType, Dim, DimOp, Dims, Emitter, Facts, Op, OpError, Rel, Shape, Val,
+    Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Shape, Val,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
 
@@ -19,12 +21,16 @@ const FORMS: Forms = Forms::FUNCTION.or(Forms::NN);
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     ulps(
-        kernel(
-            "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
-            Forms::FUNCTION,
-            Family::Convolution,
-            convolution_rule,
-            Kernel(&(convolution as KernelFn)),
+        gradient(
+            kernel(
+                "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+                Forms::FUNCTION,
+                Family::Convolution,
+                convolution_rule,
+                Kernel(&(convolution as KernelFn)),
+            ),
+            "input: weight; weight: input",
+            of_convolution,
         ),
         &[(DType::F32, 64), (DType::F64, 64), (DType::F16, 2), (DType::BF16, 2)],
     ),
@@ -101,32 +107,18 @@ pub static OPS: &[Op] = &[
         |e, a| conv_transposed(e, a, 3),
     ),
     samples(
-        kernel(
-            "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-            Forms::INTERNAL,
-            Family::Convolution,
-            im2col_rule,
-            Kernel(&(im2col as KernelFn)),
+        gradient(
+            kernel(
+                "_convolution_weight(Tensor grad, Tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+                Forms::INTERNAL,
+                Family::Convolution,
+                weight_rule,
+                Kernel(&(weight_gradient as KernelFn)),
+            ),
+            "grad: input; input: grad",
+            of_convolution_weight,
         ),
-        &["f32[1,2,4,4], [2,2], [1,1], [0,0], [1,1]"],
-    ),
-    samples(
-        composite(
-            "unfold.nn(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-            Forms::NN,
-            |e, a| {
-                let x = *args::tensor(a, 0)?;
-                if e.facts(x).rank() == 4 {
-                    return call(e, "im2col", a);
-                }
-                let batch = one(e, "unsqueeze", &[t(x), i(0)])?;
-                let mut all = a.to_vec();
-                all[0] = t(batch);
-                let columns = one(e, "im2col", &all)?;
-                call(e, "squeeze.dim", &[t(columns), i(0)])
-            },
-        ),
-        &["f32[1,2,4,4], 2", "f32[1,2,5,5], [3,2], 1, 1, 2"],
+        &["f32[2,4,3,2], f32[2,2,5,4], [3,3], [1,1], [0,0], [1,1], False, [0,0], 1"],
     ),
 ];
 
@@ -203,15 +195,6 @@ fn conv_named(e: &mut dyn Emitter, a: &[Arg<Val>], spatial: usize) -> Result<Val
     conv(e, &all, spatial)
 }
 
-fn output_size(table: &mut dyn Dims, size: Dim, kernel: Dim, stride: i64, padding: i64, dilation: i64) -> Dim {
-    let reach = table.calc(DimOp::Sub, kernel, Dim::Is(1));
-    let reach = table.calc(DimOp::Mul, reach, Dim::Is(dilation));
-    let room = table.calc(DimOp::Add, size, Dim::Is(2 * padding - 1));
-    let room = table.calc(DimOp::Sub, room, reach);
-    let steps = table.calc(DimOp::FloorDiv, room, Dim::Is(stride));
-    table.calc(DimOp::Add, steps, Dim::Is(1))
-}
-
 fn convolution_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let (x, w) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
     let (stride, padding, dilation, extra) = (args::ints(a, 3)?, args::ints(a, 4)?, args::ints(a, 5)?, args::ints(a, 7)?);
@@ -285,60 +268,6 @@ fn convolution_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<Facts
     rules::fresh(cx, x, x.dtype, dims)
 }
 
-/// Three spatial dims, of which leading ones may be trivial.
-#[derive(Clone, Copy)]
-struct Geometry {
-    /// Sizes of the image that windows move over.
-    image: [usize; 3],
-    kernel: [usize; 3],
-    /// Number of windows.
-    windows: [usize; 3],
-    stride: [usize; 3],
-    padding: [usize; 3],
-    dilation: [usize; 3],
-}
-
-fn three(values: &[i64], missing: usize) -> [usize; 3] {
-    let mut out = [missing; 3];
-    let lead = 3 - values.len().min(3);
-    values.iter().take(3).enumerate().for_each(|(k, v)| out[lead + k] = (*v).max(0) as usize);
-    out
-}
-
-impl Geometry {
-    /// Whether columns are the image itself.
-    fn is_trivial(&self) -> bool {
-        self.kernel == [1; 3] && self.stride == [1; 3] && self.padding == [0; 3]
-    }
-
-    /// Calls `at(column element, image element)` for every pair that touch, over `channels` channels.
-    fn pairs(&self, channels: usize, mut at: impl FnMut(usize, usize)) {
-        let [kd, kh, kw] = self.kernel;
-        let [wd, wh, ww] = self.windows;
-        let [id, ih, iw] = self.image;
-        let place = |window: usize, k: usize, d: usize| (window * self.stride[d] + k * self.dilation[d]).wrapping_sub(self.padding[d]);
-        let mut row = 0;
-        for c in 0..channels {
-            for (a, b, k) in (0..kd).flat_map(|a| (0..kh).flat_map(move |b| (0..kw).map(move |k| (a, b, k)))) {
-                for (x, y) in (0..wd).flat_map(|x| (0..wh).map(move |y| (x, y))) {
-                    let (p, q) = (place(x, a, 0), place(y, b, 1));
-                    if p >= id || q >= ih {
-                        continue;
-                    }
-                    let (columns, image) = (row * wd * wh * ww + (x * wh + y) * ww, ((c * id + p) * ih + q) * iw);
-                    for z in 0..ww {
-                        let r = place(z, k, 2);
-                        if r < iw {
-                            at(columns + z, image + r);
-                        }
-                    }
-                }
-                row += 1;
-            }
-        }
-    }
-}
-
 fn convolved<T: Real>(workers: &Workers, x: &[T], w: &[T], bias: Option<&[T]>, shape: &Shapes, out: &mut [T]) -> Result<(), OpError> {
     let Shapes { batch, groups, inputs, outputs, geometry, transposed } = *shape;
     let (image, windows, kernel) =
@@ -398,27 +327,25 @@ struct Shapes {
     transposed: bool,
 }
 
-fn convolution(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let (x, w) = (args::tensor(a, 0)?, args::tensor(a, 1)?);
-    let sizes: crate::layout::Sizes = facts[0].dims.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect::<Result<_, _>>()?;
+fn shapes(a: &[Arg<Tensor>], x: &Tensor, kernel: &[i64], sizes: &[i64]) -> Result<Shapes, OpError> {
     let (transposed, groups) = (args::flag(a, 6), args::int(a, 8)? as usize);
     let (inner, outer) = (&x.sizes()[2..], &sizes[2..]);
     let geometry = Geometry {
         image: three(if transposed { outer } else { inner }, 1),
         windows: three(if transposed { inner } else { outer }, 1),
-        kernel: three(&w.sizes()[2..], 1),
+        kernel: three(kernel, 1),
         stride: three(&args::ints(a, 3)?, 1),
         padding: three(&args::ints(a, 4)?, 0),
         dilation: three(&args::ints(a, 5)?, 1),
     };
-    let shapes = Shapes {
-        batch: sizes[0] as usize,
-        groups,
-        inputs: x.sizes()[1] as usize / groups,
-        outputs: sizes[1] as usize / groups,
-        geometry,
-        transposed,
-    };
+    let (inputs, outputs) = (x.sizes()[1] as usize / groups, sizes[1] as usize / groups);
+    Ok(Shapes { batch: sizes[0] as usize, groups, inputs, outputs, geometry, transposed })
+}
+
+fn convolution(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (x, w) = (args::tensor(a, 0)?, args::tensor(a, 1)?);
+    let sizes = known(&facts[0])?;
+    let shapes = shapes(a, x, &w.sizes()[2..], &sizes)?;
     let (wide, weight) = (write::widened(cx, x)?, write::widened(cx, w)?);
     let bias = args::optional_tensor(a, 2).map(|b| write::widened(cx, b)).transpose()?;
     let workers = cx.workers();
@@ -430,46 +357,64 @@ fn convolution(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<V
     Ok(vec![write::cast(cx, &out, x.dtype())?])
 }
 
-fn im2col_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let x = *args::tensor(a, 0)?;
-    let (kernel, dilation, padding, stride) = (args::ints(a, 1)?, args::ints(a, 2)?, args::ints(a, 3)?, args::ints(a, 4)?);
-    if x.rank() != 4 {
-        return Err(OpError::runtime(format!(
-            "Expected 3D or 4D (batch mode) tensor for input with possibly 0 batch size, but got: {}",
-            rules::shown(&x.dims)
-        )));
-    }
-    let mut count = Dim::Is(1);
-    for d in 0..2 {
-        let windows = output_size(cx.dims, x.dims[d + 2], Dim::Is(kernel[d]), stride[d], padding[d], dilation[d]);
-        count = cx.dims.calc(DimOp::Mul, count, windows);
-    }
-    let rows = cx.dims.calc(DimOp::Mul, x.dims[1], Dim::Is(kernel[0] * kernel[1]));
-    rules::fresh(cx, x, x.dtype, smallvec![x.dims[0], rows, count])
+fn known(facts: &Facts) -> Result<Sizes, OpError> {
+    facts.dims.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect()
 }
 
-fn im2col(_: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
-    let x = args::tensor(a, 0)?.contiguous()?;
-    let (kernel, dilation, padding, stride) = (args::ints(a, 1)?, args::ints(a, 2)?, args::ints(a, 3)?, args::ints(a, 4)?);
-    let image = &x.sizes()[2..];
-    let windows: Vec<i64> = (0..2).map(|d| (image[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) / stride[d] + 1).collect();
-    let geometry = Geometry {
-        image: three(image, 1),
-        windows: three(&windows, 1),
-        kernel: three(&kernel, 1),
-        stride: three(&stride, 1),
-        padding: three(&padding, 0),
-        dilation: three(&dilation, 1),
-    };
-    let sizes: crate::layout::Sizes = facts[0].dims.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect::<Result<_, _>>()?;
-    let channels = x.sizes()[1] as usize;
-    let (row, source) = (numel(&sizes[1..]), numel(&x.sizes()[1..]));
-    crate::with_bits!(x.dtype(), T => {
-        let elements = x.elements::<T>()?;
-        Ok(vec![Tensor::build(x.dtype(), &sizes, |out: &mut [T]| {
-            for (out, image) in out.chunks_mut(row.max(1)).zip(elements.chunks(source.max(1))) {
-                geometry.pairs(channels, |c, i| out[c] = image[i]);
-            }
-        })])
-    })
+/// The facts of a convolution's weight, from those of the gradient of its result and of its input.
+fn weight_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let (grad, x) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let (rows, channels) = if args::flag(a, 6) { (x, grad) } else { (grad, x) };
+    let groups = Dim::Is(args::int(a, 8)?);
+    let mut dims: Shape = smallvec![rows.dims[1], cx.dims.calc(DimOp::FloorDiv, channels.dims[1], groups)];
+    dims.extend_from_slice(args::dims(a, 2)?);
+    rules::fresh(cx, x, x.dtype, dims)
+}
+
+/// The sum over batch and windows of what each window held times the gradient of what it gave.
+fn weight_gradient(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (grad, x) = (args::tensor(a, 0)?, args::tensor(a, 1)?);
+    let shapes = shapes(a, x, &args::ints(a, 2)?, grad.sizes())?;
+    let (wide_grad, wide) = (write::widened(cx, grad)?, write::widened(cx, x)?);
+    let workers = cx.workers();
+    let out = with_real!(wide.dtype(), T => {
+        let (grad, x) = (wide_grad.elements::<T>()?, wide.elements::<T>()?);
+        Tensor::try_build(wide.dtype(), &known(&facts[0])?, |out: &mut [T]| match shapes.transposed {
+            false => window_products(&workers, &grad, (shapes.outputs, shapes.inputs), &x, &shapes, out),
+            true => window_products(&workers, &x, (shapes.inputs, shapes.outputs), &grad, &shapes, out),
+        })?
+    });
+    Ok(vec![write::cast(cx, &out, x.dtype())?])
+}
+
+/// `out` += `values` · windows of `images`, transposed. `channels` are those of each, per group.
+fn window_products<T: Real>(
+    workers: &Workers,
+    values: &[T],
+    channels: (usize, usize),
+    images: &[T],
+    shape: &Shapes,
+    out: &mut [T],
+) -> Result<(), OpError> {
+    let Shapes { batch, groups, geometry, .. } = *shape;
+    let (image, windows, kernel) =
+        (geometry.image.iter().product::<usize>(), geometry.windows.iter().product::<usize>(), geometry.kernel.iter().product::<usize>());
+    let (rows, width) = (channels.0, channels.1 * kernel);
+    let mut columns = vec![T::zero(); if geometry.is_trivial() { 0 } else { width * windows }];
+    out.fill(T::zero());
+    for block in 0..batch * groups {
+        let values = &values[block * rows * windows..][..rows * windows];
+        let images = &images[block * channels.1 * image..][..channels.1 * image];
+        let held: &[T] = if geometry.is_trivial() {
+            images
+        } else {
+            columns.fill(T::zero());
+            geometry.pairs(channels.1, |c, i| columns[c] = images[i]);
+            &columns
+        };
+        let left = Matrix { elements: values, offset: 0, rows, columns: windows, row_stride: windows as i64, column_stride: 1 };
+        let right = Matrix { elements: held, offset: 0, rows: windows, columns: width, row_stride: 1, column_stride: windows as i64 };
+        multiply(workers, left, right, &mut out[block % groups * rows * width..][..rows * width], true)?;
+    }
+    Ok(())
 }

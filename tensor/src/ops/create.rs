@@ -4,7 +4,7 @@ use super::{
     args,
     call::{call, t},
     copy::{check_device, strides_of_copy},
-    define::{composite, constant, kernel, samples},
+    define::{composite, constant, gradient, kernel, samples},
     rules,
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, tensor::plain_number, with_plain};
@@ -214,22 +214,30 @@ pub static OPS: &[Op] = &[
         &["f32[2], [3], 1.5"],
     ),
     samples(
-        kernel(
-            "tril(Tensor self, int diagonal=0) -> Tensor",
-            Forms::BOTH.or(Forms::INPLACE),
-            Family::Create,
-            triangle_rule,
-            Kernel(&(tril as KernelFn)),
+        gradient(
+            kernel(
+                "tril(Tensor self, int diagonal=0) -> Tensor",
+                Forms::BOTH.or(Forms::INPLACE),
+                Family::Create,
+                triangle_rule,
+                Kernel(&(tril as KernelFn)),
+            ),
+            "",
+            super::gradient::same_op,
         ),
         &["f32[3,4]", "f32[2,3,3], -1"],
     ),
     samples(
-        kernel(
-            "triu(Tensor self, int diagonal=0) -> Tensor",
-            Forms::BOTH.or(Forms::INPLACE),
-            Family::Create,
-            triangle_rule,
-            Kernel(&(triu as KernelFn)),
+        gradient(
+            kernel(
+                "triu(Tensor self, int diagonal=0) -> Tensor",
+                Forms::BOTH.or(Forms::INPLACE),
+                Family::Create,
+                triangle_rule,
+                Kernel(&(triu as KernelFn)),
+            ),
+            "",
+            super::gradient::same_op,
         ),
         &["f32[3,4]", "bool[3,3], 1"],
     ),
@@ -248,12 +256,16 @@ pub static OPS: &[Op] = &[
         &["f32[3]", "f32[3,3]", "f32[3,3], 1"],
     ),
     samples(
-        kernel(
-            "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-            Forms::BOTH,
-            Family::Create,
-            diag_embed_rule,
-            Kernel(&(diag_embed as KernelFn)),
+        gradient(
+            kernel(
+                "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+                Forms::BOTH,
+                Family::Create,
+                diag_embed_rule,
+                Kernel(&(diag_embed as KernelFn)),
+            ),
+            "",
+            super::gradient::of_diag_embed,
         ),
         &["f32[3]", "f32[2,3], 1"],
     ),

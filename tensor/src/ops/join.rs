@@ -4,7 +4,10 @@ use super::{
     args,
     call::{call, dims, i, one, t},
     define::{composite, gradient, kernel, samples},
-    gradient::gather::of_cat,
+    gradient::{
+        gather::{of_cat, of_repeat_interleave},
+        same_op,
+    },
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, with_bits, write};
@@ -78,29 +81,37 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], 2", "f32[2,3], 2, 1"],
     ),
     samples(
-        kernel(
-            "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-            BOTH,
-            Family::Gather,
-            |cx, a| {
-                let f = *args::tensor(a, 0)?;
-                let rows = cx.dims.fresh(0);
-                let rows = args::optional_dim(a, 3).unwrap_or(rows);
-                match args::optional_int(a, 2)? {
-                    Some(d) => {
-                        let mut shape = f.dims.clone();
-                        shape[wrap_dim(d, f.rank())?] = rows;
-                        rules::fresh(cx, f, f.dtype, shape)
+        gradient(
+            kernel(
+                "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+                BOTH,
+                Family::Gather,
+                |cx, a| {
+                    let f = *args::tensor(a, 0)?;
+                    let rows = cx.dims.fresh(0);
+                    let rows = args::optional_dim(a, 3).unwrap_or(rows);
+                    match args::optional_int(a, 2)? {
+                        Some(d) => {
+                            let mut shape = f.dims.clone();
+                            shape[wrap_dim(d, f.rank())?] = rows;
+                            rules::fresh(cx, f, f.dtype, shape)
+                        }
+                        None => rules::fresh(cx, f, f.dtype, smallvec![rows]),
                     }
-                    None => rules::fresh(cx, f, f.dtype, smallvec![rows]),
-                }
-            },
-            Kernel(&(repeat_each as KernelFn)),
+                },
+                Kernel(&(repeat_each as KernelFn)),
+            ),
+            "repeats",
+            of_repeat_interleave,
         ),
         &["f32[3,2], i64[3], 0"],
     ),
     samples(
-        kernel("flip(Tensor self, int[] dims) -> Tensor", BOTH, Family::Copy, rules::like_first, Kernel(&(flip as KernelFn))),
+        gradient(
+            kernel("flip(Tensor self, int[] dims) -> Tensor", BOTH, Family::Copy, rules::like_first, Kernel(&(flip as KernelFn))),
+            "",
+            same_op,
+        ),
         &["f32[2,3], [0]", "f32[2,3], [0,1]"],
     ),
     composite("fliplr(Tensor self) -> Tensor", BOTH, |e, a| call(e, "flip", &[a[0].clone(), super::call::ints([1])])),

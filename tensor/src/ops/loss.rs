@@ -4,7 +4,7 @@ use super::{
     args,
     call::{self, call, cast, f, i, n, one, t, widened},
     define::{composite, gradient, kernel, samples},
-    gradient::normalize::of_nll,
+    gradient::normalize::{of_bce, of_nll},
     rules,
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_real, write};
@@ -111,7 +111,11 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[2,3], f32[2,3], weight=f32[3]"],
     ),
-    kernel("_bce(Tensor input, Tensor target) -> Tensor", Forms::INTERNAL, Family::Other, bce_rule, Kernel(&(bce as KernelFn))),
+    gradient(
+        kernel("_bce(Tensor input, Tensor target) -> Tensor", Forms::INTERNAL, Family::Other, bce_rule, Kernel(&(bce as KernelFn))),
+        "input: input, target; target: input",
+        of_bce,
+    ),
     samples(
         composite(
             "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",

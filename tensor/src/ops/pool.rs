@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{close, composite, kernel, samples},
+    define::{close, composite, gradient, kernel, samples},
+    gradient::window::{by_transpose, of_greatest, of_transpose},
     rules,
 };
 use crate::{Context, KernelFn, Tensor, element::Real, layout::Sizes, with_real, write};
@@ -77,44 +78,82 @@ pub static FUNCTIONAL: &[Op] = pools! {
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    kernel(
-        "_max_pool(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (Tensor, Tensor)",
-        Forms::INTERNAL,
-        Family::Pool,
-        |cx, a| {
-            let mut out = windows_rule(cx, a, Some(4), 5)?;
-            let indices = Facts { dtype: DType::I64, ..out[0].clone() };
-            out.push(indices);
-            Ok(out)
-        },
-        Kernel(&(max_pool as KernelFn)),
+    gradient(
+        kernel(
+            "_max_pool(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (Tensor values, Tensor indices)",
+            Forms::INTERNAL,
+            Family::Pool,
+            |cx, a| {
+                let mut out = windows_rule(cx, a, Some(4), 5)?;
+                let indices = Facts { dtype: DType::I64, ..out[0].clone() };
+                out.push(indices);
+                Ok(out)
+            },
+            Kernel(&(max_pool as KernelFn)),
+        ),
+        "indices",
+        of_greatest,
     ),
-    close(kernel(
-        "_avg_pool(Tensor self, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-        Forms::INTERNAL,
-        Family::Pool,
-        |cx, a| windows_rule(cx, a, None, 4),
-        Kernel(&(avg_pool as KernelFn)),
+    close(gradient(
+        kernel(
+            "_avg_pool(Tensor self, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+            Forms::INTERNAL,
+            Family::Pool,
+            |cx, a| windows_rule(cx, a, None, 4),
+            Kernel(&(avg_pool as KernelFn)),
+        ),
+        "",
+        |b| by_transpose(b, "_avg_pool_transpose"),
     )),
-    close(kernel(
-        "_adaptive_avg_pool(Tensor self, int[] output_size) -> Tensor",
-        Forms::INTERNAL,
-        Family::Pool,
-        adaptive_rule,
-        Kernel(&(adaptive_avg as KernelFn)),
+    close(gradient(
+        kernel(
+            "_adaptive_avg_pool(Tensor self, int[] output_size) -> Tensor",
+            Forms::INTERNAL,
+            Family::Pool,
+            adaptive_rule,
+            Kernel(&(adaptive_avg as KernelFn)),
+        ),
+        "",
+        |b| by_transpose(b, "_adaptive_avg_pool_transpose"),
     )),
-    kernel(
-        "_adaptive_max_pool(Tensor self, int[] output_size) -> (Tensor, Tensor)",
-        Forms::INTERNAL,
-        Family::Pool,
-        |cx, a| {
-            let mut out = adaptive_rule(cx, a)?;
-            let indices = Facts { dtype: DType::I64, ..out[0].clone() };
-            out.push(indices);
-            Ok(out)
-        },
-        Kernel(&(adaptive_max as KernelFn)),
+    gradient(
+        kernel(
+            "_adaptive_max_pool(Tensor self, int[] output_size) -> (Tensor values, Tensor indices)",
+            Forms::INTERNAL,
+            Family::Pool,
+            |cx, a| {
+                let mut out = adaptive_rule(cx, a)?;
+                let indices = Facts { dtype: DType::I64, ..out[0].clone() };
+                out.push(indices);
+                Ok(out)
+            },
+            Kernel(&(adaptive_max as KernelFn)),
+        ),
+        "indices",
+        of_greatest,
     ),
+    close(gradient(
+        kernel(
+            "_avg_pool_transpose(Tensor grad, int[] input_size, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+            Forms::INTERNAL,
+            Family::Pool,
+            image_rule,
+            Kernel(&(avg_pool_transpose as KernelFn)),
+        ),
+        "",
+        |b| of_transpose(b, "_avg_pool"),
+    )),
+    close(gradient(
+        kernel(
+            "_adaptive_avg_pool_transpose(Tensor grad, int[] input_size, int[] output_size) -> Tensor",
+            Forms::INTERNAL,
+            Family::Pool,
+            image_rule,
+            Kernel(&(adaptive_avg_transpose as KernelFn)),
+        ),
+        "",
+        |b| of_transpose(b, "_adaptive_avg_pool"),
+    )),
 ];
 
 /// The stride, which is the kernel's size where none was given.
@@ -226,21 +265,22 @@ fn adaptive(size: i64, count: i64) -> Vec<Window> {
 }
 
 /// Per spatial dim the windows over it; missing leading dims have one window of one place.
-fn windows(a: &[Arg<Tensor>], x: &Tensor, sizes: &[i64], dilation: Option<usize>) -> Result<[Vec<Window>; 3], OpError> {
-    let kernel = args::ints(a, 1)?;
-    let (stride, padding) = (args::ints(a, 2)?, args::ints(a, 3)?);
-    let dilation = dilation.map_or(Ok(vec![1; kernel.len()]), |k| args::ints(a, k))?;
+/// The arguments begin with number `first`: size, stride, padding and, where `dilated`, dilation.
+fn windows(a: &[Arg<Tensor>], first: usize, dilated: bool, image: &[i64], sizes: &[i64]) -> Result<[Vec<Window>; 3], OpError> {
+    let kernel = args::ints(a, first)?;
+    let (stride, padding) = (args::ints(a, first + 1)?, args::ints(a, first + 2)?);
+    let dilation = if dilated { args::ints(a, first + 3)? } else { vec![1; kernel.len()] };
     let lead = 3 - kernel.len();
     Ok(std::array::from_fn(|d| match d.checked_sub(lead) {
-        Some(k) => regular(x.sizes()[k + 2], sizes[k + 2], kernel[k], stride[k], padding[k], dilation[k]),
+        Some(k) => regular(image[k + 2], sizes[k + 2], kernel[k], stride[k], padding[k], dilation[k]),
         None => adaptive(1, 1),
     }))
 }
 
-fn adaptive_windows(x: &Tensor, sizes: &[i64]) -> [Vec<Window>; 3] {
+fn adaptive_windows(image: &[i64], sizes: &[i64]) -> [Vec<Window>; 3] {
     let lead = 5 - sizes.len();
     std::array::from_fn(|d| match d.checked_sub(lead) {
-        Some(k) => adaptive(x.sizes()[k + 2], sizes[k + 2]),
+        Some(k) => adaptive(image[k + 2], sizes[k + 2]),
         None => adaptive(1, 1),
     })
 }
@@ -289,15 +329,20 @@ fn greatest<T: Real>(channel: &[T], places: &mut dyn Iterator<Item = usize>) -> 
 
 fn max_pool(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
-    greatest_of(cx, x, &known(&facts[0])?, |sizes| windows(a, x, sizes, Some(4)))
+    greatest_of(cx, x, &known(&facts[0])?, |sizes| windows(a, 1, true, x.sizes(), sizes))
 }
 
 fn avg_pool(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let sizes = known(&facts[0])?;
-    let windows = windows(a, x, &sizes, None)?;
-    let (include, fixed) = (args::flag(a, 5), args::optional_int(a, 6)?);
-    averaged(cx, x, &sizes, &windows, move |inside, padded| fixed.map_or(if include { padded } else { inside }, |n| n as usize))
+    let windows = windows(a, 1, false, x.sizes(), &sizes)?;
+    averaged(cx, x, &sizes, &windows, divisor(a, 5)?)
+}
+
+/// What a window's sum is divided by, from the number of its elements inside the image and with the padding.
+fn divisor(a: &[Arg<Tensor>], include_padding: usize) -> Result<impl Fn(usize, usize) -> usize, OpError> {
+    let (include, fixed) = (args::flag(a, include_padding), args::optional_int(a, include_padding + 1)?);
+    Ok(move |inside, padded| fixed.map_or(if include { padded } else { inside }, |n| n as usize))
 }
 
 fn averaged(
@@ -325,12 +370,12 @@ fn averaged(
 fn adaptive_avg(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let sizes = known(&facts[0])?;
-    averaged(cx, x, &sizes, &adaptive_windows(x, &sizes), |inside, _| inside)
+    averaged(cx, x, &sizes, &adaptive_windows(x.sizes(), &sizes), |inside, _| inside)
 }
 
 fn adaptive_max(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
-    greatest_of(cx, x, &known(&facts[0])?, |sizes| Ok(adaptive_windows(x, sizes)))
+    greatest_of(cx, x, &known(&facts[0])?, |sizes| Ok(adaptive_windows(x.sizes(), sizes)))
 }
 
 /// The greatest element of each window, and its place in the image.
@@ -348,4 +393,54 @@ fn greatest_of(
         (Tensor::from_slice(&values, sizes)?, indices)
     });
     Ok(vec![write::cast(cx, &values, x.dtype())?, Tensor::from_slice(&indices, sizes)?])
+}
+
+/// The facts of an image of the sizes that argument 1 says.
+fn image_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let grad = *args::tensor(a, 0)?;
+    rules::fresh(cx, grad, grad.dtype, args::dims(a, 1)?.into())
+}
+
+fn avg_pool_transpose(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (grad, image) = (args::tensor(a, 0)?, args::ints(a, 1)?);
+    let windows = windows(a, 2, false, &image, grad.sizes())?;
+    shared(cx, grad, &image, &windows, divisor(a, 6)?)
+}
+
+fn adaptive_avg_transpose(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (grad, image) = (args::tensor(a, 0)?, args::ints(a, 1)?);
+    shared(cx, grad, &image, &adaptive_windows(&image, grad.sizes()), |inside, _| inside)
+}
+
+/// Images in which each element of `grad` is shared out over its window.
+fn shared(
+    cx: &mut Context,
+    grad: &Tensor,
+    sizes: &[i64],
+    windows: &[Vec<Window>; 3],
+    divisor: impl Fn(usize, usize) -> usize,
+) -> Result<Vec<Tensor>, OpError> {
+    let wide = write::widened(cx, grad)?;
+    let lead = 5 - sizes.len();
+    let size = |d: usize| d.checked_sub(lead).map_or(1, |k| sizes[k + 2] as usize);
+    let (height, width) = (size(1), size(2));
+    let image = size(0) * height * width;
+    let out = with_real!(wide.dtype(), T => {
+        let elements = wide.elements::<T>()?;
+        let mut shares = elements.iter();
+        Tensor::build(wide.dtype(), sizes, |out: &mut [T]| {
+            for channel in out.chunks_mut(image.max(1)) {
+                for (p, q) in windows[0].iter().flat_map(|p| windows[1].iter().map(move |q| (p, q))) {
+                    for (r, element) in windows[2].iter().zip(&mut shares) {
+                        let inside = p.places.len() * q.places.len() * r.places.len();
+                        let share = *element / divisor(inside, p.with_padding * q.with_padding * r.with_padding) as T;
+                        for (a, b) in p.places.iter().flat_map(|a| q.places.iter().map(move |b| (a, b))) {
+                            r.places.iter().for_each(|c| channel[(a * height + b) * width + c] += share);
+                        }
+                    }
+                }
+            }
+        })
+    });
+    Ok(vec![write::cast(cx, &out, grad.dtype())?])
 }

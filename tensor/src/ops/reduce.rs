@@ -4,7 +4,10 @@ use super::{
     args,
     call::{call, cast, f, n, one, t, widened},
     define::{close, composite, constant, gradient, kernel, samples},
-    gradient::reduce::*,
+    gradient::{
+        reduce::*,
+        scan::{of_prod, of_prod_along},
+    },
     rules::{self, reduced_dims, reduced_shape},
 };
 use crate::{
@@ -80,18 +83,26 @@ pub static OPS: &[Op] = &[
         &["f32[2,3]", "f64[4]", "f16[5]"],
     ),
     samples(
-        reduction(
-            "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            |cx, a| summed(cx, a, 1, 2, 3),
-            Kernel(&(prod as KernelFn)),
+        gradient(
+            reduction(
+                "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                |cx, a| summed(cx, a, 1, 2, 3),
+                Kernel(&(prod as KernelFn)),
+            ),
+            "self",
+            of_prod_along,
         ),
         &["f32[2,3], 1", "i64[2,3], 0"],
     ),
     samples(
-        reduction(
-            "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-            |cx, a| summed(cx, a, usize::MAX, usize::MAX, 1),
-            Kernel(&(prod_all as KernelFn)),
+        gradient(
+            reduction(
+                "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+                |cx, a| summed(cx, a, usize::MAX, usize::MAX, 1),
+                Kernel(&(prod_all as KernelFn)),
+            ),
+            "self",
+            of_prod,
         ),
         &["f32[4]", "i64[4]"],
     ),
@@ -193,7 +204,11 @@ pub static OPS: &[Op] = &[
         call(e, "var.correction", &[a[0].clone(), a[1].clone(), n(i64::from(args::flag(a, 2))), a[3].clone()])
     }),
     samples(
-        composite("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", BOTH, std),
+        gradient(
+            composite("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", BOTH, std),
+            "self, result",
+            of_std,
+        ),
         CORRECTED,
     ),
     composite("std(Tensor self, bool unbiased=True) -> Tensor", BOTH, |e, a| {
@@ -255,14 +270,22 @@ pub static OPS: &[Op] = &[
         call(e, "count_nonzero.dim_IntList", &[a[0].clone(), dim])
     }),
     samples(
-        composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", BOTH, logsumexp),
+        gradient(
+            composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", BOTH, logsumexp),
+            "self, result",
+            of_logsumexp,
+        ),
         &["f32[2,3], [1]", "f32[2,3], [0,1], True"],
     ),
     samples(
-        composite(
-            "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            Forms::LINALG,
-            vector_norm,
+        gradient(
+            composite(
+                "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                Forms::LINALG,
+                vector_norm,
+            ),
+            "self, result",
+            of_vector_norm,
         ),
         &["f32[2,3]", "f32[2,3], 1, [1]", "f32[2,3], inf, [0], True", "f32[4], 3"],
     ),

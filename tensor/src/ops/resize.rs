@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, dims, f, i, one, t},
-    define::{close, composite, kernel, samples},
+    define::{close, composite, gradient, kernel, samples},
+    gradient::window::{by_transpose, of_constant_pad, of_transpose},
     rules,
 };
 use crate::{
@@ -22,21 +23,29 @@ const NN: Forms = Forms::NN;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        kernel(
-            "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-            Forms::FUNCTION,
-            Family::Copy,
-            pad_rule,
-            Kernel(&(constant_pad as KernelFn)),
+        gradient(
+            kernel(
+                "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+                Forms::FUNCTION,
+                Family::Copy,
+                pad_rule,
+                Kernel(&(constant_pad as KernelFn)),
+            ),
+            "",
+            of_constant_pad,
         ),
         &["f32[2,3], [1,2]", "f32[2,3], [1,0,0,2], 1.5", "f32[2,4], [-1,1]"],
     ),
-    kernel(
-        "_index_pad(Tensor self, int[] pad, str mode) -> Tensor",
-        Forms::INTERNAL,
-        Family::Gather,
-        pad_rule,
-        Kernel(&(index_pad as KernelFn)),
+    gradient(
+        kernel(
+            "_index_pad(Tensor self, int[] pad, str mode) -> Tensor",
+            Forms::INTERNAL,
+            Family::Gather,
+            pad_rule,
+            Kernel(&(index_pad as KernelFn)),
+        ),
+        "",
+        |b| by_transpose(b, "_index_pad_transpose"),
     ),
     samples(
         composite("pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor", NN, |e, a| match args::text(a, 2) {
@@ -52,12 +61,38 @@ pub static OPS: &[Op] = &[
             "f32[1,1,3,4], [1,1,2,2], 'reflect'",
         ],
     ),
-    close(kernel(
-        "_resample(Tensor self, int[] output_size, float[] scales, str mode, bool align_corners) -> Tensor",
-        Forms::INTERNAL,
-        Family::Gather,
-        resample_rule,
-        Kernel(&(resample as KernelFn)),
+    close(gradient(
+        kernel(
+            "_resample(Tensor self, int[] output_size, float[] scales, str mode, bool align_corners) -> Tensor",
+            Forms::INTERNAL,
+            Family::Gather,
+            resample_rule,
+            Kernel(&(resample as KernelFn)),
+        ),
+        "",
+        |b| by_transpose(b, "_resample_transpose"),
+    )),
+    close(gradient(
+        kernel(
+            "_index_pad_transpose(Tensor grad, int[] input_size, int[] pad, str mode) -> Tensor",
+            Forms::INTERNAL,
+            Family::Scatter,
+            image_rule,
+            Kernel(&(index_pad_transpose as KernelFn)),
+        ),
+        "",
+        |b| of_transpose(b, "_index_pad"),
+    )),
+    close(gradient(
+        kernel(
+            "_resample_transpose(Tensor grad, int[] input_size, int[] output_size, float[] scales, str mode, bool align_corners) -> Tensor",
+            Forms::INTERNAL,
+            Family::Scatter,
+            image_rule,
+            Kernel(&(resample_transpose as KernelFn)),
+        ),
+        "",
+        |b| of_transpose(b, "_resample"),
     )),
     samples(
         composite(
@@ -200,6 +235,25 @@ fn index_pad(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tens
     Ok(vec![padded(a, args::text(a, 2), Number::Int(0))?])
 }
 
+/// The facts of an image of the sizes that argument 1 says.
+fn image_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let grad = *args::tensor(a, 0)?;
+    rules::fresh(cx, grad, grad.dtype, args::dims(a, 1)?.into())
+}
+
+/// Adds each element up at the place that it shows.
+fn index_pad_transpose(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (grad, image, mode) = (args::tensor(a, 0)?, args::ints(a, 1)?, args::text(a, 3));
+    let mut wide = write::widened(cx, grad)?;
+    for (k, sides) in args::ints(a, 2)?.chunks(2).enumerate() {
+        let d = image.len() - 1 - k;
+        let places = sources(image[d], sides[0], sides[1], mode);
+        let shown: Vec<_> = places.iter().flatten().map(|p| (*p as usize, *p as usize, 0.0)).collect();
+        wide = added_up(&wide, d, image[d], &shown)?;
+    }
+    Ok(vec![write::cast(cx, &wide, grad.dtype())?])
+}
+
 fn interpolate(e: &mut dyn Emitter, a: &[Arg<Val>], scales: Option<Vec<f64>>) -> Result<Vals, OpError> {
     let x = *args::tensor(a, 0)?;
     let facts = e.facts(x).clone();
@@ -276,8 +330,11 @@ fn resample_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsLis
     rules::fresh(cx, x, x.dtype, sizes)
 }
 
-/// For each place of the result along one dim: two places of the input and the weight of the second.
-fn weights(size: usize, count: usize, scale: f64, mode: &str, align: bool) -> Vec<(usize, usize, f32)> {
+/// Two places of the input along one dim, and the weight of the second.
+type Weight = (usize, usize, f32);
+
+/// What each place of the result along one dim is made of.
+fn weights(size: usize, count: usize, scale: f64, mode: &str, align: bool) -> Vec<Weight> {
     let ratio = match (align, scale > 0.0) {
         (true, _) => {
             if count > 1 {
@@ -310,38 +367,80 @@ fn weights(size: usize, count: usize, scale: f64, mode: &str, align: bool) -> Ve
 }
 
 /// Resamples along one dim.
-fn along<T: Real>(x: &[T], sizes: &[i64], d: usize, weights: &[(usize, usize, f32)], out: &mut [T]) {
+fn along<T: Real>(x: &[T], sizes: &[i64], d: usize, weights: &[Weight], out: &mut [T]) {
     let inner = numel(&sizes[d + 1..]);
     let row = sizes[d] as usize * inner;
     for (b, to) in out.chunks_mut((weights.len() * inner).max(1)).enumerate() {
         for (o, (p, q, w)) in to.chunks_mut(inner.max(1)).zip(weights) {
             let (first, second) = (&x[b * row + p * inner..][..inner], &x[b * row + q * inner..][..inner]);
+            if p == q && *w == 0.0 {
+                o.copy_from_slice(first);
+                continue;
+            }
             let w = T::from_f64(f64::from(*w));
             o.iter_mut().zip(first.iter().zip(second)).for_each(|(o, (a, c))| *o = *a * (T::one() - w) + *c * w);
         }
     }
 }
 
+/// The weights along each spatial dim, for the arguments that begin with number `first`: sizes, scales, mode, alignment.
+fn all_weights(a: &[Arg<Tensor>], first: usize, image: &[i64]) -> Result<Vec<Vec<Weight>>, OpError> {
+    let Arg::Floats(scales) = &a[first + 1] else { return Err(OpError::type_error("scales must be tuple of floats")) };
+    let (mode, align) = (args::text(a, first + 2), args::flag(a, first + 3));
+    let counts = args::ints(a, first)?;
+    let along = |(k, count): (usize, &i64)| match image[k + 2] {
+        0 => Err(OpError::runtime("Input and output sizes should be greater than 0")),
+        size => Ok(weights(size as usize, *count as usize, scales[k], mode, align)),
+    };
+    counts.iter().enumerate().map(along).collect()
+}
+
 fn resample(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let x = args::tensor(a, 0)?;
     let mut wide = write::widened(cx, x)?;
-    let Arg::Floats(scales) = &a[2] else { return Err(OpError::type_error("argument 3 must be tuple of floats")) };
     // The innermost dim first, as the fewest elements are touched then.
-    for (k, count) in args::ints(a, 1)?.into_iter().enumerate().rev() {
+    for (k, weights) in all_weights(a, 1, x.sizes())?.iter().enumerate().rev() {
         let d = k + 2;
-        let size = wide.sizes()[d];
-        if size == 0 {
-            return Err(OpError::runtime("Input and output sizes should be greater than 0"));
-        }
-        let weights = weights(size as usize, count as usize, scales[k], args::text(a, 3), args::flag(a, 4));
         let mut sizes: Sizes = wide.sizes().into();
-        sizes[d] = count;
+        sizes[d] = weights.len() as i64;
         wide = with_real!(wide.dtype(), T => {
             let elements = wide.elements::<T>()?;
-            Tensor::build(wide.dtype(), &sizes, |out: &mut [T]| along(&elements, wide.sizes(), d, &weights, out))
+            Tensor::build(wide.dtype(), &sizes, |out: &mut [T]| along(&elements, wide.sizes(), d, weights, out))
         });
     }
     Ok(vec![write::cast(cx, &wide, x.dtype())?])
+}
+
+fn resample_transpose(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (grad, image) = (args::tensor(a, 0)?, args::ints(a, 1)?);
+    let mut wide = write::widened(cx, grad)?;
+    for (k, weights) in all_weights(a, 2, &image)?.iter().enumerate() {
+        wide = added_up(&wide, k + 2, image[k + 2], weights)?;
+    }
+    Ok(vec![write::cast(cx, &wide, grad.dtype())?])
+}
+
+/// The transpose of [`along`]: a tensor of size `count` along dim `d`, in which the elements of `x` are added up by weight.
+fn added_up(x: &Tensor, d: usize, count: i64, weights: &[Weight]) -> Result<Tensor, OpError> {
+    let mut sizes: Sizes = x.sizes().into();
+    sizes[d] = count;
+    let inner = numel(&sizes[d + 1..]);
+    let row = count as usize * inner;
+    Ok(with_real!(x.dtype(), T => {
+        let elements = x.elements::<T>()?;
+        Tensor::build(x.dtype(), &sizes, |out: &mut [T]| {
+            for (to, from) in out.chunks_mut(row.max(1)).zip(elements.chunks((weights.len() * inner).max(1))) {
+                for (values, (p, q, w)) in from.chunks(inner.max(1)).zip(weights) {
+                    let w = T::from(*w);
+                    for (place, share) in [(p, 1.0 - w), (q, w)] {
+                        if share != 0.0 {
+                            to[place * inner..][..inner].iter_mut().zip(values).for_each(|(o, v)| *o += *v * share);
+                        }
+                    }
+                }
+            }
+        })
+    }))
 }
 
 fn pixel_shuffle(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{ALL, close, composite, kernel, samples},
+    define::{ALL, close, composite, gradient, kernel, samples},
+    gradient::{reduce::of_chosen, scan::*},
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_comparable, write};
@@ -18,58 +19,92 @@ const BOTH: Forms = Forms::BOTH;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     close(samples(
-        kernel(
-            "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-            ALL,
-            Family::Scan,
-            scan_rule,
-            Kernel(&(cumsum as KernelFn)),
+        gradient(
+            kernel(
+                "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                ALL,
+                Family::Scan,
+                scan_rule,
+                Kernel(&(cumsum as KernelFn)),
+            ),
+            "",
+            of_cumsum,
         ),
         SCANS,
     )),
     close(samples(
-        kernel(
-            "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-            ALL,
-            Family::Scan,
-            scan_rule,
-            Kernel(&(cumprod as KernelFn)),
+        gradient(
+            kernel(
+                "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                ALL,
+                Family::Scan,
+                scan_rule,
+                Kernel(&(cumprod as KernelFn)),
+            ),
+            "self, result",
+            of_cumprod,
         ),
         SCANS,
     )),
     close(samples(
-        kernel(
-            "logcumsumexp(Tensor self, int dim) -> Tensor",
-            BOTH,
-            Family::Scan,
-            |cx, a| {
-                wrap_dim(args::int(a, 1)?, args::tensor(a, 0)?.rank())?;
-                rules::like_first(cx, a)
-            },
-            Kernel(&(logcumsumexp as KernelFn)),
+        gradient(
+            kernel(
+                "logcumsumexp(Tensor self, int dim) -> Tensor",
+                BOTH,
+                Family::Scan,
+                |cx, a| {
+                    wrap_dim(args::int(a, 1)?, args::tensor(a, 0)?.rank())?;
+                    rules::like_first(cx, a)
+                },
+                Kernel(&(logcumsumexp as KernelFn)),
+            ),
+            "self, result",
+            of_logcumsumexp,
         ),
         &["f32[2,3], 1"],
     )),
     samples(
-        kernel(
-            "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Scan,
-            extremum_rule,
-            Kernel(&(cummax as KernelFn)),
+        gradient(
+            kernel(
+                "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Scan,
+                extremum_rule,
+                Kernel(&(cummax as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, None),
         ),
         &["f32[2,5], 1", "i64[4], 0"],
     ),
     samples(
-        kernel(
-            "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-            BOTH,
-            Family::Scan,
-            extremum_rule,
-            Kernel(&(cummin as KernelFn)),
+        gradient(
+            kernel(
+                "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+                BOTH,
+                Family::Scan,
+                extremum_rule,
+                Kernel(&(cummin as KernelFn)),
+            ),
+            "indices",
+            |b| of_chosen(b, 1, None),
         ),
         &["f32[2,5], 1"],
     ),
+    close(samples(
+        gradient(
+            kernel(
+                "_linear_scan(Tensor self, Tensor factor, int dim) -> Tensor",
+                Forms::INTERNAL,
+                Family::Scan,
+                rules::like_first,
+                Kernel(&(linear_scan as KernelFn)),
+            ),
+            "self: factor; factor: factor, result",
+            of_linear_scan,
+        ),
+        &["f32[2,5], f32[2,5], 1"],
+    )),
     samples(
         composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", BOTH, diff),
         &["f32[5]", "f32[2,5], 2", "i64[4]"],
@@ -149,6 +184,18 @@ fn logcumsumexp(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<
         if low == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }
     };
     running(cx, a, facts, (f64::NEG_INFINITY, join), (0, |s, _| s))
+}
+
+/// `r[k] = self[k] + factor[k] * r[k - 1]` along a dim, from zero.
+fn linear_scan(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
+    let (x, factor) = (args::tensor(a, 0)?, args::tensor(a, 1)?);
+    let d = wrap_dim(args::int(a, 2)?, x.rank())?;
+    let (wide, factor) = (write::cast(cx, x, DType::F64)?, write::cast(cx, factor, DType::F64)?);
+    let pairs: Vec<(f64, f64)> = wide.elements::<f64>()?.iter().copied().zip(factor.elements::<f64>()?.iter().copied()).collect();
+    // The first factor has nothing to multiply, not even where it is infinite.
+    let step = |state: f64, (value, factor): (f64, f64), place: usize| if place == 0 { value } else { value + factor * state };
+    let out = Tensor::from_slice(&scan(&pairs, x.sizes(), d, 0.0, step), x.sizes())?;
+    Ok(vec![write::cast(cx, &out, x.dtype())?])
 }
 
 fn extremum(cx: &mut Context, a: &[Arg<Tensor>], greatest: bool) -> Result<Vec<Tensor>, OpError> {

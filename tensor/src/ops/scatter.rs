@@ -87,12 +87,16 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], 1, i64[3,2]%4, f32[3,2], reduce='add'"],
     ),
     samples(
-        kernel(
-            "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter_reduced as KernelFn)),
+        gradient(
+            kernel(
+                "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+                ALL,
+                Family::Scatter,
+                scatter_rule,
+                Kernel(&(scatter_reduced as KernelFn)),
+            ),
+            "self, index, src, result",
+            of_scatter_reduce,
         ),
         &[
             "f32[3,4], 1, i64[3,2]%4, f32[3,2], 'sum'",

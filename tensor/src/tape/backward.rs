@@ -4,7 +4,7 @@
 //! functions of the host may run anything, a walk of their own included.
 
 use super::{
-    node::{Edge, Kind, Node, op_node_name},
+    node::{Edge, Kind, Node},
     record::TapeEmitter,
     saved::Call,
     var::{Meta, Var},
@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
                 incoming = vec![Some(part_of_base(&mut emitter, whole, base, view)?)];
             }
             let mut backward = Backward::new(&mut emitter, op, &args, &results, &incoming, needed);
-            rule(&mut backward).map_err(|error| in_node(error, op))?;
+            rule(&mut backward).map_err(|error| in_node(error, node))?;
             let mut given = backward.finish();
             if let (Some((target, base, view)), Some(whole)) = (written, whole)
                 && needed.contains(&target)
@@ -438,9 +438,9 @@ pub fn second_time() -> OpError {
 }
 
 /// An error inside a rule, with the name of the node it happened in where it is ours.
-fn in_node(error: OpError, op: OpRef) -> OpError {
+fn in_node(error: OpError, node: &Node) -> OpError {
     match error {
-        OpError::DataDependent => OpError::runtime(format!("{}: a size is only known at run time", op_node_name(op))),
+        OpError::DataDependent => OpError::runtime(format!("{}: a size is only known at run time", node.name())),
         other => other,
     }
 }

@@ -4,7 +4,7 @@ use super::{
     saved::{Call, Pack},
     var::{AfterHook, Meta, Var},
 };
-use crate::{Tensor, registry};
+use crate::{Tensor, ops::gradient::names::node_name, registry};
 use smallvec::{SmallVec, smallvec};
 use std::{
     cell::{Cell, OnceCell, RefCell},
@@ -151,7 +151,10 @@ impl Node {
     /// What PyTorch calls it: `AddBackward0`.
     pub fn name(&self) -> String {
         match &self.kind {
-            Kind::Op(op, _) => op_node_name(*op),
+            Kind::Op(op, _) => {
+                let bias = self.next.borrow().iter().any(|(place, _)| place.param == 2);
+                node_name(*op, self.results.first(), bias)
+            }
             Kind::Written { .. } => "CopySlices".to_owned(),
             Kind::Accumulate(..) => "AccumulateGrad".to_owned(),
             Kind::Custom(custom) => custom.name(),
@@ -227,19 +230,6 @@ pub fn recorded_since(results: &[Var], sequence: u64) -> Vec<Rc<Node>> {
     }
     found.sort_by_key(|node| node.sequence);
     found
-}
-
-/// What PyTorch calls the node of an op.
-pub(super) fn op_node_name(op: OpRef) -> String {
-    let base = op.name().split('.').next().unwrap_or_default();
-    let mut name = String::with_capacity(base.len() + 9);
-    for word in base.split('_').filter(|word| !word.is_empty()) {
-        let mut letters = word.chars();
-        name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
-        name.extend(letters);
-    }
-    name.push_str("Backward0");
-    name
 }
 
 impl Var {

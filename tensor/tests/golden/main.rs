@@ -2,6 +2,8 @@
 //!
 //! `BLESS=1` writes the list of samples; `fixtures/ops/make.py` then asks PyTorch.
 
+mod gradients;
+
 use serde_json::Value;
 use std::{collections::HashMap, fmt::Write, fs, path::PathBuf};
 use taipan_ir::{DType, Number, OpError, bind, op::Entry};
@@ -20,6 +22,21 @@ fn samples() -> impl Iterator<Item = (&'static Entry, &'static str)> {
 
 fn key(entry: &Entry, sample: &str) -> String {
     format!("{} | {sample}", entry.schema.name())
+}
+
+/// Calls at places where a derivative is a matter of choice: `edges.txt`, written by hand.
+fn edges() -> Vec<(&'static Entry, String)> {
+    let text = fs::read_to_string(fixtures().join("edges.txt")).unwrap();
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let parts = lines.map(|line| line.split_once(" | ").unwrap_or_else(|| panic!("`{line}` is no call")));
+    parts.map(|(op, args)| (registry().find(op).unwrap_or_else(|| panic!("no op is called `{op}`")), args.to_owned())).collect()
+}
+
+/// The lines of `golden.jsonl`, by op and arguments.
+fn golden() -> HashMap<String, Value> {
+    let text = fs::read_to_string(fixtures().join("golden.jsonl")).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.map(|line| (format!("{} | {}", line["op"].as_str().unwrap(), line["args"].as_str().unwrap()), line)).collect()
 }
 
 /// Runs one sample in a context of its own.
@@ -69,12 +86,15 @@ fn compare_tensor(entry: &Entry, got: &Tensor, want: &Value) -> Option<String> {
         Err(e) => return Some(format!("can't be read: {e}")),
     };
     let wanted: Vec<f64> = want["values"].as_array().into_iter().flatten().map(float).collect();
-    let scale = wanted.iter().filter(|x| x.is_finite()).fold(0.0f64, |a, b| a.max(b.abs()));
     let ulps = entry.op.0.ulps.iter().find(|(d, _)| *d == dtype).map_or(0, |(_, n)| *n);
-    let bound = f64::from(ulps) * epsilon(dtype);
-    numbers.iter().zip(&wanted).enumerate().find_map(|(i, (got, want))| {
+    compare_numbers(&numbers, &wanted, f64::from(ulps) * epsilon(dtype))
+}
+
+/// None where all numbers are close: within `bound`, relative to the largest, as elements of a sum lose what its terms have in common.
+fn compare_numbers(numbers: &[Number], wanted: &[f64], bound: f64) -> Option<String> {
+    let scale = wanted.iter().filter(|x| x.is_finite()).fold(0.0f64, |a, b| a.max(b.abs()));
+    numbers.iter().zip(wanted).enumerate().find_map(|(i, (got, want))| {
         let got = got.as_f64();
-        // Elements of a sum lose what their terms have in common, so small results are held to the largest one's accuracy.
         let close = got == *want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= bound * scale.max(want.abs());
         (!close).then(|| format!("element {i} is {got:?}, PyTorch has {want:?}"))
     })
@@ -107,12 +127,7 @@ fn samples_match_pytorch() {
         fs::write(fixtures().join("samples.txt"), list.join("\n") + "\n").unwrap();
         return;
     }
-    let text = fs::read_to_string(fixtures().join("golden.jsonl")).unwrap();
-    let golden: HashMap<String, Value> = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .map(|line| (format!("{} | {}", line["op"].as_str().unwrap(), line["args"].as_str().unwrap()), line))
-        .collect();
+    let golden = golden();
     let (mut report, mut compared, mut unknown) = (String::new(), 0, 0);
     for ((entry, sample), key) in samples().zip(&list) {
         match golden.get(key) {

@@ -7,10 +7,13 @@ pub mod arithmetic;
 pub mod factor;
 pub mod gather;
 pub mod matmul;
+pub mod names;
 pub mod normalize;
 pub mod reduce;
+pub mod scan;
 pub mod special;
 pub mod unary;
+pub mod window;
 
 use super::{
     args,
@@ -285,4 +288,28 @@ pub fn with_part(e: &mut dyn Emitter, whole: Val, part: Option<Val>, base: &Fact
 fn place(base: &Facts, view: &Facts) -> Result<[Arg<Val>; 3], OpError> {
     let offset = known(view.offset)? - known(base.offset)?;
     Ok([Arg::Ints(view.dims.clone()), Arg::Ints(view.strides.clone()), Arg::Int(Dim::Is(offset))])
+}
+
+/// An op that is its own transpose, as it moves elements or drops them: the same op on the gradient.
+///
+/// # Errors
+/// Those of the ops.
+pub fn same_op(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let (name, mut all) = (taipan_ir::OpRef(b.record()).name(), b.args().to_vec());
+    all[0] = t(b.grad()?);
+    let given = b.op(name, &all)?;
+    b.give(0, given);
+    Ok(())
+}
+
+/// `diag_embed`: the diagonal of the gradient.
+///
+/// # Errors
+/// Those of the ops.
+pub fn of_diag_embed(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let mut all = b.args().to_vec();
+    all[0] = t(b.grad()?);
+    let given = b.op("diagonal", &all)?;
+    b.give(0, given);
+    Ok(())
 }

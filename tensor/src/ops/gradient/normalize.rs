@@ -152,3 +152,30 @@ pub fn of_nll(b: &mut Backward<'_>) -> Result<(), OpError> {
     b.give(0, given);
     Ok(())
 }
+
+/// `_bce`, whose logarithms are kept above -100 and whose slope doesn't divide by less than 1e-12.
+///
+/// # Errors
+/// Those of the ops.
+pub fn of_bce(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let (grad, x) = wide(b, b.tensor(0)?)?;
+    if b.needs(0) {
+        let rest = b.op("rsub.Tensor", &[t(x), 1i64.into()])?;
+        let product = b.mul(rest, x)?;
+        let divisor = b.op("clamp_min", &[t(product), 1e-12.into()])?;
+        let distance = b.sub(x, b.tensor(1)?)?;
+        let share = b.mul(grad, distance)?;
+        let given = b.div(share, divisor)?;
+        b.give(0, given);
+    }
+    if b.needs(1) {
+        let minus = b.neg(x)?;
+        let (no, yes) = (b.of("log1p", minus)?, b.of("log", x)?);
+        let no = b.op("clamp_min", &[t(no), (-100.0).into()])?;
+        let yes = b.op("clamp_min", &[t(yes), (-100.0).into()])?;
+        let difference = b.sub(no, yes)?;
+        let given = b.mul(grad, difference)?;
+        b.give(1, given);
+    }
+    Ok(())
+}

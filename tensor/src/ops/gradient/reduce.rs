@@ -103,16 +103,117 @@ pub fn of_chosen(b: &mut Backward<'_>, dim: usize, keep: Option<usize>) -> Resul
     Ok(())
 }
 
+/// An element of all: in equal shares to all that are equal to it.
+///
+/// # Errors
+/// Those of the ops.
+pub fn of_shared(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let (x, result, dtype) = (b.tensor(0)?, b.result(0)?, b.facts(0)?.dtype);
+    let (equal, missing) = (b.compare("eq.Tensor", x, result)?, b.of("isnan", x)?);
+    let none = b.of("isnan", result)?;
+    let chosen = b.op("where.self", &[t(none), t(missing), t(equal)])?;
+    let number = b.op("sum", &[t(chosen)])?;
+    let number = cast(b.emitter, number, dtype)?;
+    let share = b.div(b.grad()?, number)?;
+    let given = b.masked(share, chosen)?;
+    b.give(0, given);
+    Ok(())
+}
+
+/// `logsumexp`: each its share of the sum.
+///
+/// # Errors
+/// Those of the ops.
+pub fn of_logsumexp(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let (grad, result) = (b.grad()?, b.result(0)?);
+    let (grad, result) = (spread(b, grad, 1, 2)?, spread(b, result, 1, 2)?);
+    let distance = b.sub(b.tensor(0)?, result)?;
+    let share = b.of("exp", distance)?;
+    let given = b.mul(grad, share)?;
+    b.give(0, given);
+    Ok(())
+}
+
+/// `linalg_vector_norm`: nothing where the norm is zero.
+///
+/// # Errors
+/// Those of the ops.
+pub fn of_vector_norm(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let (x, order) = (b.tensor(0)?, args::float(b.args(), 1, 2.0));
+    if order == 0.0 {
+        return super::zero(b);
+    }
+    let dtype = taipan_ir::promote::compute_type(b.emitter.facts(b.result(0)?).dtype);
+    let (grad, norm) = (b.grad()?, b.result(0)?);
+    let (grad, norm) = (cast(b.emitter, grad, dtype)?, cast(b.emitter, norm, dtype)?);
+    let x = cast(b.emitter, x, dtype)?;
+    let (grad, norm) = (spread(b, grad, 2, 3)?, spread(b, norm, 2, 3)?);
+    let given = if order == 1.0 {
+        let sign = b.of("sgn", x)?;
+        b.mul(sign, grad)?
+    } else if order == 2.0 {
+        let direction = unless_zero(b, norm, |b| b.div(x, norm))?;
+        b.mul(grad, direction)?
+    } else if order.is_infinite() {
+        let size = b.of("abs", x)?;
+        let chosen = b.compare("eq.Tensor", size, norm)?;
+        let chosen = cast(b.emitter, chosen, dtype)?;
+        let number = b.op("sum.dim_IntList", &[t(chosen), b.args()[2].clone(), Arg::Bool(true)])?;
+        let (sign, share) = (b.of("sgn", x)?, b.div(chosen, number)?);
+        let slope = b.mul(sign, share)?;
+        b.mul(slope, grad)?
+    } else {
+        let (sign, size) = (b.of("sgn", x)?, b.of("abs", x)?);
+        let power = b.pow(size, order - 1.0)?;
+        let slope = b.mul(sign, power)?;
+        let slope = if order < 1.0 { unless_zero(b, x, |_| Ok(slope))? } else { slope };
+        let scale = unless_zero(b, norm, |b| {
+            let power = b.pow(norm, order - 1.0)?;
+            b.div(grad, power)
+        })?;
+        b.mul(slope, scale)?
+    };
+    b.give(0, given);
+    Ok(())
+}
+
+/// A value with zeros where `test` is zero.
+fn unless_zero(b: &mut Backward<'_>, test: Val, value: impl FnOnce(&mut Backward<'_>) -> Result<Val, OpError>) -> Result<Val, OpError> {
+    let (value, zero) = (value(b)?, b.compare("eq.Tensor", test, 0i64)?);
+    b.op("masked_fill.Scalar", &[t(value), t(zero), 0i64.into()])
+}
+
+/// `std`: that of the variance over twice the result, nothing where the result is zero.
+///
+/// # Errors
+/// Those of the ops.
+pub fn of_std(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let (grad, result) = (b.grad()?, b.result(0)?);
+    let dtype = taipan_ir::promote::compute_type(b.emitter.facts(result).dtype);
+    let (grad, result) = (cast(b.emitter, grad, dtype)?, cast(b.emitter, result, dtype)?);
+    let double = b.mul(result, 2i64)?;
+    let grad = unless_zero(b, result, |b| b.div(grad, double))?;
+    varied(b, grad)
+}
+
 /// `var`: twice the distance from the mean, over the number of degrees of freedom.
 ///
 /// # Errors
 /// Those of the ops.
 pub fn of_var(b: &mut Backward<'_>) -> Result<(), OpError> {
+    let grad = b.grad()?;
+    let dtype = taipan_ir::promote::compute_type(b.emitter.facts(grad).dtype);
+    let grad = cast(b.emitter, grad, dtype)?;
+    varied(b, grad)
+}
+
+/// The gradient of a variance's argument from that of the variance.
+fn varied(b: &mut Backward<'_>, grad: Val) -> Result<(), OpError> {
     let x = b.tensor(0)?;
     let correction = args::float(b.args(), 2, 1.0);
     let freedom = count(b, 1)? - correction;
-    let grad = b.grad()?;
-    let grad = spread(b, grad, 1, 3)?;
+    let dtype = b.emitter.facts(grad).dtype;
+    let (grad, x) = (spread(b, grad, 1, 3)?, cast(b.emitter, x, dtype)?);
     let mean = b.op("mean.dim", &[t(x), b.args()[1].clone(), Arg::Bool(true)])?;
     let mean = match &b.args()[1] {
         Arg::Ints(_) => mean,

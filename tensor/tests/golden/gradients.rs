@@ -1,0 +1,316 @@
+//! Gradients by the tape against differences of the op itself, in `f64`, once and twice; and against those PyTorch gave.
+
+use crate::{compare_numbers, edges, epsilon, float, golden, key, sample, samples};
+use std::cell::RefCell;
+use taipan_ir::{Arg, DType, Gradient, Meaning, OpError, bind, bind::Operand, op::Entry};
+use taipan_tensor::{
+    Context, Tensor, registry,
+    tape::{Edge, Host, Request, Var, backward, run},
+};
+
+/// Ops that PyTorch differentiates, or says itself that it doesn't, and that have no rule here. The list must only get shorter.
+const MISSING: &[&str] = &[
+    // PyTorch has no derivative either.
+    "heaviside",
+    "scatter.reduce",
+    // Needs the trigamma function.
+    "digamma",
+];
+
+/// Samples at whose arguments the op isn't smooth, or whose first derivative isn't, so that differences say nothing.
+const NOT_SMOOTH: &[&str] = &[];
+
+struct Cell(RefCell<Context>);
+
+impl Host for Cell {
+    fn step(&self, work: &mut dyn FnMut(&mut Context) -> Result<(), OpError>) -> Result<(), OpError> {
+        work(&mut self.0.borrow_mut())
+    }
+}
+
+/// A fresh context, seeded as for every sample.
+fn host() -> Cell {
+    let mut cx = Context::with_threads(1);
+    cx.generators.seed(crate::SEED);
+    Cell(RefCell::new(cx))
+}
+
+/// The sample's call with all floats in `f64`.
+fn in_f64(operand: Operand<Tensor>, cx: &mut Context) -> Operand<Tensor> {
+    match operand {
+        Operand::Tensor(x) if x.dtype().is_float() => Operand::Tensor(taipan_tensor::write::cast(cx, &x, DType::F64).unwrap()),
+        Operand::DType(dtype) if dtype.is_float() => Operand::DType(DType::F64),
+        Operand::List(items, tuple) => Operand::List(items.into_iter().map(|item| in_f64(item, cx)).collect(), tuple),
+        other => other,
+    }
+}
+
+/// What weighs the result elements in the sum that is differentiated: the same formula as in `make.py`.
+fn cotangent(like: &Tensor, result: usize) -> Tensor {
+    let numbers: Vec<f64> =
+        (0..like.numel() as i64).map(|i| ((i * i * 17 + i * 613 + (result as i64 + 1) * 331) % 101) as f64 / 50.0 - 1.0).collect();
+    Tensor::from_slice(&numbers, like.sizes()).unwrap()
+}
+
+/// One call with the tensors of floats as leaves that require grad.
+struct Call {
+    op: taipan_ir::OpRef,
+    args: Vec<Arg<Tensor>>,
+}
+
+impl Call {
+    fn new(entry: &'static Entry, text: &str, wide: bool) -> Result<Call, OpError> {
+        let mut call = sample::parse(text).unwrap();
+        if wide {
+            let mut cx = Context::with_threads(1);
+            call.args = call.args.into_iter().map(|x| in_f64(x, &mut cx)).collect();
+            call.named = call.named.into_iter().map(|(name, x)| (name, in_f64(x, &mut cx))).collect();
+        }
+        let bound = bind::bind(entry.schema.base, bind::CallForm::Function, std::iter::once(entry), &call.args, &call.named)?;
+        Ok(Call { op: bound.op, args: bound.args.into_iter().collect() })
+    }
+
+    /// The tensors whose gradients are asked for.
+    fn inputs(&self) -> Vec<Tensor> {
+        let mut inputs = vec![];
+        self.args.iter().for_each(|arg| {
+            arg.for_each(|x| {
+                if x.dtype().is_float() {
+                    inputs.push(x.clone())
+                }
+            })
+        });
+        inputs
+    }
+
+    /// Runs on leaves, recorded; answers the leaves and the results. Where the op writes, it writes into a copy.
+    fn record(&self, host: &Cell, inputs: &[Tensor]) -> Result<(Vec<Var>, Vec<Var>), OpError> {
+        let mut leaves = vec![];
+        let mut next = inputs.iter();
+        let args: Vec<Arg<Var>> = self
+            .args
+            .iter()
+            .map(|arg| {
+                arg.map(|x| {
+                    let var = Var::new(if x.dtype().is_float() { next.next().unwrap().clone() } else { x.clone() });
+                    if x.dtype().is_float() {
+                        var.meta.ask_for_grad(true);
+                        leaves.push(var.clone());
+                    }
+                    var
+                })
+            })
+            .collect();
+        let mut results = vec![];
+        host.step(&mut |cx| {
+            let mut args = args.clone();
+            if let (Meaning::Mutate { writes, .. }, Some(clone)) = (self.op.0.meaning, registry().find("clone"))
+                && let Arg::Tensor(target) = &args[writes]
+            {
+                let copy = run(cx, true, clone.op, &[Arg::Tensor(target.clone()), Arg::Absent])?;
+                args[writes] = Arg::Tensor(copy[0].clone());
+            }
+            results = run(cx, true, self.op, &args)?.into_vec();
+            Ok(())
+        })?;
+        Ok((leaves, results))
+    }
+
+    /// The gradients of the sum of all results, weighted.
+    fn gradients(&self, inputs: &[Tensor], create_graph: bool) -> Result<(Cell, Vec<Var>, Vec<Option<Var>>), OpError> {
+        let host = host();
+        let (leaves, results) = self.record(&host, inputs)?;
+        let mut roots = vec![];
+        for (k, result) in results.iter().enumerate() {
+            if let Some(edge) = result.edge() {
+                let weight = cotangent(&result.data, k);
+                let mut cx = host.0.borrow_mut();
+                roots.push((edge, Var::new(taipan_tensor::write::cast(&mut cx, &weight, result.data.dtype())?)));
+            }
+        }
+        let edges: Vec<Edge> = leaves.iter().filter_map(Var::gradient_edge).collect();
+        if roots.is_empty() {
+            return Ok((host, leaves.clone(), vec![None; leaves.len()]));
+        }
+        let grads = backward(&host, Request { roots, keep_graph: create_graph, create_graph, inputs: Some(edges) })?;
+        Ok((host, leaves, grads))
+    }
+
+    /// The weighted sum itself.
+    fn total(&self, inputs: &[Tensor]) -> Result<f64, OpError> {
+        let mut next = inputs.iter();
+        let args: Vec<Arg<Tensor>> = self
+            .args
+            .iter()
+            .map(|arg| arg.map(|x| if x.dtype().is_float() { next.next().unwrap().copied().unwrap() } else { x.clone() }))
+            .collect();
+        let host = host();
+        let results = taipan_tensor::run(&mut host.0.borrow_mut(), self.op, &args)?;
+        let floats = results.iter().enumerate().filter(|(_, result)| result.dtype().is_float());
+        Ok(floats.map(|(k, result)| weighted(result, &cotangent(result, k))).sum())
+    }
+}
+
+fn weighted(x: &Tensor, weight: &Tensor) -> f64 {
+    let (x, weight) = (x.numbers().unwrap(), weight.numbers().unwrap());
+    x.iter().zip(&weight).map(|(x, w)| x.as_f64() * w.as_f64()).sum()
+}
+
+/// The slope of `total` in one element of one input, by the differences over two distances, and how far these are apart.
+fn slope(inputs: &[Tensor], at: (usize, usize), total: &mut dyn FnMut(&[Tensor]) -> Result<f64, OpError>) -> Result<(f64, f64), OpError> {
+    let mut moved = |h: f64| {
+        let mut elements: Vec<f64> = inputs[at.0].numbers()?.iter().map(|x| x.as_f64()).collect();
+        elements[at.1] += h;
+        let mut inputs = inputs.to_vec();
+        inputs[at.0] = Tensor::from_slice(&elements, inputs[at.0].sizes())?;
+        total(&inputs)
+    };
+    let mut central = |h: f64| Ok::<f64, OpError>((moved(h)? - moved(-h)?) / (2.0 * h));
+    let (near, far) = (central(1e-5)?, central(2e-5)?);
+    Ok((near, (near - far).abs()))
+}
+
+/// How the gradients differ from differences; `None` where they don't.
+fn check(call: &Call, key: &str) -> Result<Option<String>, OpError> {
+    let inputs = call.inputs();
+    let (_, _, grads) = call.gradients(&inputs, false)?;
+    if let Some(difference) = against_slopes(&inputs, &grads, &mut |inputs| call.total(inputs))? {
+        return Ok(Some(format!("{key}: {difference}")));
+    }
+    // The sum of the first gradients, weighted, is differentiated once more.
+    let first = |inputs: &[Tensor]| -> Result<f64, OpError> {
+        let (_, _, grads) = call.gradients(inputs, false)?;
+        Ok(grads.iter().flatten().enumerate().map(|(k, grad)| weighted(&grad.data, &cotangent(&grad.data, k + 7))).sum())
+    };
+    let (host, leaves, grads) = call.gradients(&inputs, true)?;
+    let mut roots = vec![];
+    for (k, grad) in grads.iter().flatten().enumerate() {
+        if let Some(edge) = grad.edge() {
+            roots.push((edge, Var::new(cotangent(&grad.data, k + 7))));
+        }
+    }
+    let edges: Vec<Edge> = leaves.iter().filter_map(Var::gradient_edge).collect();
+    let second = match roots.is_empty() {
+        true => vec![None; leaves.len()],
+        false => backward(&host, Request { roots, keep_graph: false, create_graph: false, inputs: Some(edges) })?,
+    };
+    let difference = against_slopes(&inputs, &second, &mut |inputs| first(inputs))?;
+    Ok(difference.map(|difference| format!("{key}: second derivative: {difference}")))
+}
+
+fn against_slopes(
+    inputs: &[Tensor],
+    grads: &[Option<Var>],
+    total: &mut dyn FnMut(&[Tensor]) -> Result<f64, OpError>,
+) -> Result<Option<String>, OpError> {
+    for (k, (input, grad)) in inputs.iter().zip(grads).enumerate() {
+        let numbers: Vec<f64> = match grad {
+            Some(grad) if grad.data.sizes() != input.sizes() => return Ok(Some(format!("input {k} has {:?}", grad.data.sizes()))),
+            Some(grad) => grad.data.numbers()?.iter().map(|x| x.as_f64()).collect(),
+            None => vec![0.0; input.numel()],
+        };
+        let step = (numbers.len() / 12).max(1);
+        for (i, got) in numbers.iter().enumerate().step_by(step) {
+            let (want, spread) = slope(inputs, (k, i), total)?;
+            let bound = 1e-5 * (1.0 + want.abs()) + 4.0 * spread;
+            if !((got - want).abs() <= bound) && !(got.is_nan() && want.is_nan()) {
+                return Ok(Some(format!("input {k} element {i}: {got} but the difference says {want}")));
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[test]
+fn gradients_match_differences() {
+    let (mut report, mut checked, mut missing) = (String::new(), 0, std::collections::BTreeSet::new());
+    for (entry, text) in samples() {
+        let key = key(entry, text);
+        let Ok(call) = Call::new(entry, text, true) else { continue };
+        if call.inputs().is_empty() || call.total(&call.inputs()).is_err() {
+            continue;
+        }
+        match check(&call, &key) {
+            Ok(None) => checked += 1,
+            Ok(Some(_)) if NOT_SMOOTH.contains(&key.as_str()) => {}
+            Ok(Some(difference)) => report += &format!("{difference}\n"),
+            Err(error) => match error.to_string().strip_prefix("derivative for ").and_then(|rest| rest.strip_suffix(" is not implemented"))
+            {
+                Some(name) => drop(missing.insert(name.to_owned())),
+                None => report += &format!("{key}: {error}\n"),
+            },
+        }
+    }
+    println!("{checked} samples checked");
+    for name in missing.iter().filter(|name| !MISSING.contains(&name.trim_end_matches("Backward0"))) {
+        report += &format!("{name}: no gradient rule\n");
+    }
+    assert!(report.is_empty(), "{} faults:\n{report}", report.lines().count());
+    assert!(checked > 600, "only {checked} samples were checked");
+}
+
+#[test]
+fn missing_rules_are_listed() {
+    let missing: Vec<&str> = registry()
+        .entries()
+        .iter()
+        .filter(|entry| matches!(entry.op.0.gradient, Gradient::Missing) && !matches!(entry.op.0.meaning, Meaning::Mutate { .. }))
+        .map(|entry| entry.op.name())
+        .collect();
+    let mut listed = MISSING.to_vec();
+    listed.sort_unstable();
+    let mut found = missing;
+    found.sort_unstable();
+    assert_eq!(found, listed, "ops without a gradient");
+}
+
+/// The gradients of one call against the line of the file; `None` where they agree.
+fn against_pytorch(entry: &'static Entry, text: &str, line: &serde_json::Value) -> Option<String> {
+    let wanted = line["grads"].as_array()?;
+    let grads = Call::new(entry, text, false).and_then(|call| call.gradients(&call.inputs(), false));
+    let (_, leaves, grads) = match grads {
+        Ok(found) => found,
+        Err(error) => return Some(format!("error: {error}")),
+    };
+    if grads.len() != wanted.len() {
+        return Some(format!("{} gradients, PyTorch has {}", grads.len(), wanted.len()));
+    }
+    leaves.iter().zip(&grads).zip(wanted).enumerate().find_map(|(k, ((leaf, grad), wanted))| {
+        let dtype = leaf.data.dtype();
+        let wanted: Vec<f64> = wanted.as_array().into_iter().flatten().map(float).collect();
+        let Some(grad) = grad else {
+            // PyTorch answers None or zeros, by which of its formulas applies; both say that nothing depends on the input.
+            return wanted.iter().any(|x| *x != 0.0).then(|| format!("gradient {k} is missing"));
+        };
+        let numbers = grad.data.numbers().unwrap();
+        let units = if dtype.is_half() { 2.0 } else { 64.0 };
+        let difference = match wanted.is_empty() && !numbers.is_empty() {
+            true => compare_numbers(&numbers, &vec![0.0; numbers.len()], 0.0),
+            false => compare_numbers(&numbers, &wanted, units * epsilon(dtype)),
+        };
+        difference.map(|difference| format!("gradient {k}: {difference}"))
+    })
+}
+
+#[test]
+fn gradients_match_pytorch() {
+    let golden = golden();
+    let (mut report, mut compared) = (String::new(), 0);
+    let calls = samples().map(|(entry, text)| (entry, text.to_owned())).chain(edges());
+    for (entry, text) in calls {
+        let key = key(entry, &text);
+        let Some(line) = golden.get(&key) else {
+            report += &format!("{key}: no golden numbers; see fixtures/ops/make.py\n");
+            continue;
+        };
+        if line["grads"].is_array() {
+            compared += 1;
+        }
+        if let Some(difference) = against_pytorch(entry, &text, line) {
+            report += &format!("{key}: {difference}\n");
+        }
+    }
+    println!("{compared} samples compared");
+    assert!(report.is_empty(), "{} samples differ:\n{report}", report.lines().count());
+    assert!(compared > 500, "only {compared} samples have gradients");
+}
