@@ -17,8 +17,8 @@ const MISSING: &[&str] = &[
     "digamma",
 ];
 
-/// Samples at whose arguments the op isn't smooth, or whose first derivative isn't, so that differences say nothing.
-const NOT_SMOOTH: &[&str] = &[];
+/// Samples whose gradient PyTorch refuses too: the index must be as large as what is scattered.
+const REFUSED: &[&str] = &["scatter.src | f32[3,4], 1, i64[3,1]%4, f32[3,2]", "scatter_.src | f32[3,4], 1, i64[3,1]%4, f32[3,2]"];
 
 struct Cell(RefCell<Context>);
 
@@ -122,7 +122,7 @@ impl Call {
         let (leaves, results) = self.record(&host, inputs)?;
         let mut roots = vec![];
         for (k, result) in results.iter().enumerate() {
-            if let Some(edge) = result.edge() {
+            if let Some(edge) = result.gradient_edge() {
                 let weight = cotangent(&result.data, k);
                 let mut cx = host.0.borrow_mut();
                 roots.push((edge, Var::new(taipan_tensor::write::cast(&mut cx, &weight, result.data.dtype())?)));
@@ -227,12 +227,13 @@ fn gradients_match_differences() {
     for (entry, text) in samples() {
         let key = key(entry, text);
         let Ok(call) = Call::new(entry, text, true) else { continue };
-        if call.inputs().is_empty() || call.total(&call.inputs()).is_err() {
+        // Outside of an op's domain a difference says nothing; PyTorch's numbers tell what the gradient is there.
+        if call.inputs().is_empty() || !call.total(&call.inputs()).is_ok_and(f64::is_finite) {
             continue;
         }
         match check(&call, &key) {
             Ok(None) => checked += 1,
-            Ok(Some(_)) if NOT_SMOOTH.contains(&key.as_str()) => {}
+            Err(_) if REFUSED.contains(&key.as_str()) => {}
             Ok(Some(difference)) => report += &format!("{difference}\n"),
             Err(error) => match error.to_string().strip_prefix("derivative for ").and_then(|rest| rest.strip_suffix(" is not implemented"))
             {
