@@ -186,9 +186,6 @@ impl Recorder<'_> {
             // Inside a region the target is traced like any function.
             return self.call_then(&wrapped, args, keywords, then);
         }
-        if let Some(wrapped) = self.cached_target(callable)? {
-            return self.call_then(&wrapped, args, keywords, then);
-        }
         let class = self.class(callable)?;
         let name = self.name("__call__");
         let Some(method) = self.assume.type_attribute(&class, name) else {

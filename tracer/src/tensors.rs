@@ -706,22 +706,6 @@ impl Recorder<'_> {
         Ok(self.assume.native(&handle, "__wrapped__").map(|h| self.wrap(h)))
     }
 
-    /// The function behind `functools.lru_cache`, which is traced as if nothing were cached: by the contract of a cache the result is the same.
-    pub(crate) fn cached_target(&mut self, value: &Value) -> Traced<Option<Value>> {
-        let Some(handle) = self.handle(value) else { return Ok(None) };
-        let wrapper = inspect::module_attribute("_functools", self.name("_lru_cache_wrapper"), self.vm);
-        let class = inspect::class_of(&self.assume.opaque(&handle));
-        if !wrapper.is_some_and(|wrapper| inspect::same(&wrapper, &class)) {
-            return Ok(None);
-        }
-        self.assume.identity(&handle);
-        let (Some(id), name) = (value.id(), self.name("__wrapped__")) else { return Ok(None) };
-        match self.namespace(id) {
-            Some(namespace) => self.dict_get_name(namespace, name),
-            None => Ok(None),
-        }
-    }
-
     /// Whether a native class looks attributes up, and sets them, the ordinary way, only faster.
     pub(crate) fn is_known_native_lookup(&mut self, class: &Handle) -> bool {
         let object = self.assume.opaque(class);

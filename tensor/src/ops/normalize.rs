@@ -247,6 +247,9 @@ fn log_softmax(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<V
 
 fn layer_norm_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
+    if !x.dtype.is_float() {
+        return Err(OpError::not_implemented(format!("\"LayerNormKernelImpl\" not implemented for '{}'", x.dtype.scalar_name())));
+    }
     let shape = args::dims(a, 1)?;
     if shape.is_empty() {
         return Err(OpError::runtime(

@@ -13,6 +13,7 @@ pub mod reduce;
 pub mod scan;
 pub mod special;
 pub mod unary;
+pub mod view;
 pub mod window;
 
 use super::{
