@@ -525,7 +525,7 @@ impl Body {
         self.select(ordinary, result, x)
     }
 
-    /// -1, 0 or 1; NaN stays.
+    /// -1, 0 or 1; NaN counts as zero.
     pub fn sign(&mut self, x: Scalar) -> Scalar {
         let dtype = self.dtype(x);
         if dtype == DType::Bool {
@@ -534,13 +534,7 @@ impl Body {
         let (positive, negative) = (self.compare_number(Compare::Gt, x, 0.0), self.compare_number(Compare::Lt, x, 0.0));
         let (one, zero) = (self.number(x, 1.0), self.number(x, 0.0));
         let minus = self.number(x, -1.0);
-        let rest = if dtype.is_float() {
-            let ordinary = self.compare(Compare::Eq, x, x);
-            self.select(ordinary, zero, x)
-        } else {
-            zero
-        };
-        let rest = if dtype == DType::U8 { rest } else { self.select(negative, minus, rest) };
+        let rest = if dtype == DType::U8 { zero } else { self.select(negative, minus, zero) };
         self.select(positive, one, rest)
     }
 

@@ -55,6 +55,10 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "type": convert_type,
         "set_": |zelf: PyRef<Variable>, source: PyRef<Variable>| { zelf.set_data(source.data()); zelf },
         "resize_": resize_in_place,
+        "resize_as_": |zelf: PyRef<Variable>, other: PyRef<Variable>, vm: &VirtualMachine| {
+            let sizes = vm.ctx.new_tuple(other.with_data(|data| data.sizes().iter().map(|n| vm.ctx.new_int(*n).into()).collect()));
+            resize_in_place(zelf, FuncArgs::from(vec![sizes.into()]), vm)
+        },
         "_is_view": |zelf: PyRef<Variable>| zelf.meta().base().is_some(),
         "untyped_storage": PyStorage::of,
         "as_subclass": as_subclass,
@@ -65,12 +69,38 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "__reduce_ex__": reduce,
         "__reversed__": reverse,
     }
+    for (name, view) in IN_PLACE_VIEWS {
+        let change = move |zelf: PyRef<Variable>, args: FuncArgs, vm: &VirtualMachine| view_in_place(zelf, view, args, vm);
+        class.set_attr(vm.ctx.intern_str(name), vm.new_method(name, class, change).into());
+    }
     for (name, dtype) in CONVERSIONS {
         let convert = move |zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine| to_dtype(zelf, dtype, vm);
         class.set_attr(vm.ctx.intern_str(name), vm.new_method(name, class, convert).into());
     }
     let make = vm.new_function("_make_subclass", make_subclass);
     class.set_attr(vm.ctx.intern_str("_make_subclass"), PyStaticMethod::new(make.into()).into_ref(&vm.ctx).into());
+}
+
+/// The methods that turn a tensor into a view of itself, and the methods that give such a view.
+const IN_PLACE_VIEWS: [(&str, &str); 6] = [
+    ("squeeze_", "squeeze"),
+    ("unsqueeze_", "unsqueeze"),
+    ("t_", "t"),
+    ("transpose_", "transpose"),
+    ("swapaxes_", "swapaxes"),
+    ("swapdims_", "swapdims"),
+];
+
+/// `x.unsqueeze_(0)`: the tensor with the layout of what `x.unsqueeze(0)` gives.
+fn view_in_place(zelf: PyRef<Variable>, view: &str, args: FuncArgs, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    if zelf.requires_grad() {
+        return Err(vm.new_not_implemented_error(format!("`{view}_` of a tensor that requires grad")));
+    }
+    let made = zelf.as_object().get_attr(vm.ctx.intern_str(view), vm)?.call(args, vm)?;
+    if let Some(made) = made.downcast_ref::<Variable>() {
+        zelf.set_data(made.data());
+    }
+    Ok(zelf)
 }
 
 /// The methods that convert to a dtype.

@@ -41,7 +41,8 @@ fn each(e: &mut dyn Emitter, a: &[Arg<Val>], name: &str) -> Result<Vals, OpError
     Ok(out)
 }
 
-/// For each row the op over lists and the one that writes into them: name, overload, parameters behind the list, what each calls.
+/// For each row the op over lists and the one that writes into them: name, overload, parameters behind the list, what each calls. A row
+/// for one tensor stands before that for a list, which a lone tensor at the end of a call would be taken for.
 macro_rules! pairs {
     ($($name:literal $overload:literal $params:literal $op:literal $write:literal;)*) => {
         &[$(
@@ -67,20 +68,20 @@ macro_rules! functions {
 /// Arithmetic.
 pub static ARITHMETIC: &[Op] = pairs! {
     "add" ".Scalar" ", Scalar scalar" "add.Tensor" "add_.Tensor";
+    "add" ".Tensor" ", Tensor other, *, Scalar alpha=1" "add.Tensor" "add_.Tensor";
     "add" ".List" ", Tensor[] other, *, Scalar alpha=1" "add.Tensor" "add_.Tensor";
     "add" ".ScalarList" ", Scalar[] scalars" "add.Tensor" "add_.Tensor";
-    "add" ".Tensor" ", Tensor other, *, Scalar alpha=1" "add.Tensor" "add_.Tensor";
     "sub" ".Scalar" ", Scalar scalar" "sub.Tensor" "sub_.Tensor";
     "sub" ".List" ", Tensor[] other, *, Scalar alpha=1" "sub.Tensor" "sub_.Tensor";
     "sub" ".ScalarList" ", Scalar[] scalars" "sub.Tensor" "sub_.Tensor";
     "mul" ".Scalar" ", Scalar scalar" "mul.Tensor" "mul_.Tensor";
+    "mul" ".Tensor" ", Tensor other" "mul.Tensor" "mul_.Tensor";
     "mul" ".List" ", Tensor[] other" "mul.Tensor" "mul_.Tensor";
     "mul" ".ScalarList" ", Scalar[] scalars" "mul.Tensor" "mul_.Tensor";
-    "mul" ".Tensor" ", Tensor other" "mul.Tensor" "mul_.Tensor";
     "div" ".Scalar" ", Scalar scalar" "div.Tensor" "div_.Tensor";
+    "div" ".Tensor" ", Tensor other" "div.Tensor" "div_.Tensor";
     "div" ".List" ", Tensor[] other" "div.Tensor" "div_.Tensor";
     "div" ".ScalarList" ", Scalar[] scalars" "div.Tensor" "div_.Tensor";
-    "div" ".Tensor" ", Tensor other" "div.Tensor" "div_.Tensor";
     "clamp_max" ".Scalar" ", Scalar scalar" "clamp_max" "clamp_max_";
     "clamp_max" ".List" ", Tensor[] other" "clamp_max" "clamp_max_";
     "clamp_max" ".ScalarList" ", Scalar[] scalars" "clamp_max" "clamp_max_";

@@ -648,6 +648,15 @@ fn all(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tenso
 
 fn logsumexp(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let (x, dtype) = widened(e, *args::tensor(a, 0)?)?;
+    let facts = e.facts(x).clone();
+    let count = facts.numel(e.dims());
+    if e.dims().decide(Rel::Eq, count, Dim::Is(0))? {
+        // There is no greatest element then.
+        let exp = one(e, "exp", &[t(x)])?;
+        let sum = one(e, "sum.dim_IntList", &[t(exp), a[1].clone(), a[2].clone()])?;
+        let log = one(e, "log", &[t(sum)])?;
+        return Ok(smallvec![cast(e, log, dtype)?]);
+    }
     let high = one(e, "amax", &[t(x), a[1].clone(), Arg::Bool(true)])?;
     // Infinite maxima would make the differences NaN.
     let size = one(e, "abs", &[t(high)])?;

@@ -11,7 +11,7 @@ use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, with_
 use smallvec::smallvec;
 use std::cmp::Ordering;
 use taipan_ir::{
-    Arg, DType, Dim, Facts, Op, OpError, Rel, Shape,
+    Arg, DType, Dim, Emitter, Facts, Op, OpError, Rel, Shape, Val,
     op::{FactsList, Family, Forms, Kernel, RuleContext},
 };
 
@@ -189,6 +189,9 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         composite("nanmedian(Tensor self) -> Tensor", BOTH, |e, a| {
+            if let Some(nan) = median_of_nothing(e, *args::tensor(a, 0)?)? {
+                return Ok(smallvec![nan]);
+            }
             let flat = one(e, "flatten.using_ints", &a[..1])?;
             let found = call(e, "nanmedian.dim", &[t(flat), i(0)])?;
             Ok(smallvec![found[0]])
@@ -231,6 +234,16 @@ fn one_place_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dim: usize, keep:
     let x = *args::tensor(a, 0)?;
     let reduced = rules::reduced_dims(a, dim, x.rank())?;
     pair(cx, x, rules::reduced_shape(&x.dims, &reduced, args::flag(a, keep)))
+}
+
+/// NaN, where there are no elements.
+fn median_of_nothing(e: &mut dyn Emitter, x: Val) -> Result<Option<Val>, OpError> {
+    let facts = e.facts(x).clone();
+    let count = facts.numel(e.dims());
+    if !e.dims().decide(Rel::Eq, count, Dim::Is(0))? {
+        return Ok(None);
+    }
+    one(e, "full", &[super::call::ints([]), super::call::f(f64::NAN), Arg::DType(facts.dtype)]).map(Some)
 }
 
 /// NaN is greater than all.
@@ -335,10 +348,17 @@ fn topk(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tens
     results(cx, x, d, places, facts)
 }
 
-/// The element that comes `rank`-th in order, of each row.
-fn ranked(cx: &mut Context, x: &Tensor, d: usize, facts: &[Facts], rank: impl Fn(usize) -> usize) -> Result<Vec<Tensor>, OpError> {
+/// The element that comes `rank`-th in order, of each row; the first NaN instead where `spoiled` says so.
+fn ranked(
+    cx: &mut Context,
+    x: &Tensor,
+    d: usize,
+    facts: &[Facts],
+    spoiled: bool,
+    rank: impl Fn(usize) -> usize,
+) -> Result<Vec<Tensor>, OpError> {
     let places = chosen(cx, x, d, false, |is_nan, _, places, found| {
-        let nan = (0..places.len()).find(|p| is_nan(*p));
+        let nan = (0..places.len()).find(|p| spoiled && is_nan(*p));
         found.push(nan.unwrap_or(places[rank(places.len()).min(places.len() - 1)]) as i64);
     })?;
     results(cx, x, d, places, facts)
@@ -351,7 +371,7 @@ fn kth(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tenso
     if k < 1 || k > size {
         return Err(OpError::runtime("kthvalue(): selected number k out of range for dimension ".to_owned() + &d.to_string()));
     }
-    ranked(cx, x, d, facts, |_| k as usize - 1)
+    ranked(cx, x, d, facts, false, |_| k as usize - 1)
 }
 
 fn median_along(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
@@ -360,7 +380,7 @@ fn median_along(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<
     if x.sizes().get(d) == Some(&0) {
         return Err(OpError::index(format!("median(): Expected reduction dim {d} to have non-zero size.")));
     }
-    ranked(cx, x, d, facts, |n| (n - 1) / 2)
+    ranked(cx, x, d, facts, true, |n| (n - 1) / 2)
 }
 
 /// The median of what is a number in each row; NaN where nothing is.

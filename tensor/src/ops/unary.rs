@@ -125,7 +125,9 @@ pub static OPS: &[Op] = &[
     gradient(positive("lgamma(Tensor self) -> Tensor", |b, a| call(b, Function::Lgamma, a)), "self", |b| {
         by_input(b, |b, x| b.of("digamma", x))
     }),
-    positive("digamma(Tensor self) -> Tensor", |b, a| call(b, Function::Digamma, a)),
+    gradient(positive("digamma(Tensor self) -> Tensor", |b, a| call(b, Function::Digamma, a)), "self", |b| {
+        by_input(b, |b, x| b.of("_trigamma", x))
+    }),
     samples(
         gradient(
             pointwise("logit(Tensor self, float? eps=None) -> Tensor", ALL, Float, rules::float_one, |b, a| {

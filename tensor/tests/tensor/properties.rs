@@ -106,3 +106,35 @@ fn sums_of_a_million_are_accurate() {
     let sum = op(2, "sum", &[Arg::Tensor(x)]).unwrap().item().unwrap().as_f64();
     assert!((sum - exact).abs() / exact < 1e-6, "{sum} {exact}");
 }
+
+#[test]
+fn numbers_beside_half_types_round_as_elements_do() {
+    let values = [
+        0.1f32,
+        -0.3,
+        1e-7,
+        6e-8,
+        2.98e-8,
+        2.99e-8,
+        -3e-6,
+        6.1e-5,
+        65519.9,
+        65520.0,
+        -70000.0,
+        1e30,
+        3.3e38,
+        1.0 / 3.0,
+        2049.0,
+        f32::INFINITY,
+    ];
+    for dtype in [DType::F16, DType::BF16] {
+        for v in values {
+            // One way rounds the number where it stands, the other the zero-dim tensor as it is read.
+            let element = Tensor::full(dtype, &[2], Number::Float(f64::from(v)));
+            for other in [Arg::Number(Number::Float(f64::from(v))), Arg::Tensor(Tensor::scalar(v))] {
+                let same = op(1, "eq.Tensor", &[Arg::Tensor(element.clone()), other]).unwrap();
+                assert_eq!(same.to_vec::<bool>().unwrap(), [true, true], "{v} as {dtype}");
+            }
+        }
+    }
+}
