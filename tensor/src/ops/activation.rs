@@ -154,7 +154,7 @@ pub static OPS: &[Op] = &[
             b.div(bounded, six)
         }),
         "self",
-        |b| inside(b, -3.0, 3.0, 1.0 / 6.0),
+        |b| inside(b, -3.0, 3.0, f64::from(1.0_f32 / 6.0)),
     ),
     gradient(
         floats("hardswish(Tensor self) -> Tensor", INNER, |b, a| {

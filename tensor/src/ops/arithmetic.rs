@@ -232,7 +232,7 @@ pub static OPS: &[Op] = &[
         gradient(
             pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
             "self, min",
-            |b| of_bound(b, "ge.Tensor"),
+            |b| of_bound(b, "gt.Tensor"),
         ),
         &["f32[5], 0.1"],
     ),
@@ -240,7 +240,7 @@ pub static OPS: &[Op] = &[
         gradient(
             pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
             "self, max",
-            |b| of_bound(b, "le.Tensor"),
+            |b| of_bound(b, "lt.Tensor"),
         ),
         &["f32[5], 0.1"],
     ),

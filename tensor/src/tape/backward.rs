@@ -13,7 +13,7 @@ use crate::{
     Context, Tensor, layout,
     ops::{
         call::{add, cast, copied},
-        gradient::{part_of_base, sum_to, with_part},
+        gradient::{part_of_base, sum_to, with_part, zero},
     },
     write,
 };
@@ -351,7 +351,7 @@ impl<'a> Walk<'a> {
             let rule = match call.op.0.gradient {
                 Gradient::Rule { rule, .. } => rule,
                 // What was written depends on nothing: the history of the place it was written to ends here.
-                Gradient::Constant => |_: &mut Backward<'_>| Ok(()),
+                Gradient::Constant => zero,
                 Gradient::Parts | Gradient::Missing => {
                     return Err(OpError::not_implemented(format!("derivative for {} is not implemented", op.name())));
                 }

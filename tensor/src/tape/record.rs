@@ -83,6 +83,9 @@ fn write(cx: &mut Context, recording: bool, op: OpRef, writes: usize, args: &[Ar
         return Err(OpError::type_error("the written argument must be a Tensor"));
     };
     let pure = pure_of(op)?;
+    if matches!(pure.0.gradient, Gradient::Parts) && pure != op {
+        return write_parts(cx, recording, pure, writes, args);
+    }
     let mut edges = if recording { edges_of(args) } else { SmallVec::new() };
     if recording {
         check_write(target, !edges.is_empty() && pure.0.gradient.differentiable())?;
@@ -119,6 +122,27 @@ fn write(cx: &mut Context, recording: bool, op: OpRef, writes: usize, args: &[Ar
         }
     }
     Ok(SmallVec::from_elem(target.clone(), 1))
+}
+
+/// Runs a composite by its parts, and then writes its result into the argument `writes`.
+fn write_parts(cx: &mut Context, recording: bool, pure: OpRef, writes: usize, args: &[Arg<Var>]) -> Result<Vars, OpError> {
+    let Some(Arg::Tensor(target)) = args.get(writes) else {
+        return Err(OpError::type_error("the written argument must be a Tensor"));
+    };
+    let edges = if recording { edges_of(args) } else { SmallVec::new() };
+    if recording {
+        check_write(target, !edges.is_empty())?;
+    }
+    let mut read = args.to_vec();
+    if !edges.is_empty() {
+        // The parts may keep what is about to be overwritten.
+        read[writes] = Arg::Tensor(before_write(target)?);
+    }
+    let result = run(cx, recording, pure, &read)?;
+    let result = result.first().ok_or_else(|| OpError::runtime("the op gave no result"))?;
+    taipan_ir::emit::check_write(&mut NumberDims, &target.data.facts(), &result.data.facts())?;
+    let copy = registry().find("copy_").ok_or_else(|| OpError::not_implemented("no op is called `copy_`"))?.op;
+    run(cx, recording, copy, &[Arg::Tensor(target.clone()), Arg::Tensor(result.clone()), Arg::Bool(false)])
 }
 
 /// A copy of what a write is about to replace, with the history it has now.

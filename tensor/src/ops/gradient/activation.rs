@@ -24,13 +24,15 @@ fn kept_or_scaled(b: &mut Backward<'_>, mask: Val, factor: f64) -> Result<(), Op
     Ok(())
 }
 
-/// `relu`: where the result is positive.
+/// `relu`: where the result isn't zero; NaN passes.
 ///
 /// # Errors
 /// Those of the ops.
 pub fn of_relu(b: &mut Backward<'_>) -> Result<(), OpError> {
-    let positive = b.compare("gt.Tensor", b.result(0)?, 0i64)?;
-    super::give_where(b, 0, positive)
+    let flat = b.compare("le.Tensor", b.result(0)?, 0i64)?;
+    let given = b.op("masked_fill.Scalar", &[t(b.grad()?), t(flat), 0i64.into()])?;
+    b.give(0, given);
+    Ok(())
 }
 
 /// Where the argument lies strictly between two numbers, times a factor.

@@ -102,7 +102,7 @@ fn rest(b: &mut Backward<'_>, mode: &str) -> Result<(), OpError> {
     Ok(())
 }
 
-/// `pow`. At a zero exponent the base has no influence, also where it is zero; at a zero base neither has an exponent that isn't negative.
+/// `pow`. At a zero exponent the base has no influence; at a zero base neither has an exponent that isn't negative.
 ///
 /// # Errors
 /// Those of the ops.
@@ -139,11 +139,8 @@ pub fn of_pow(b: &mut Backward<'_>) -> Result<(), OpError> {
         let log = b.of("log", base)?;
         let slope = b.mul(b.result(0)?, log)?;
         let product = b.mul(grad, slope)?;
-        let no_exponent = b.compare("eq.Tensor", exponent, 0i64)?;
-        let (not_negative, no_base) = (b.compare("ge.Tensor", base, 0i64)?, b.compare("eq.Tensor", base, 0i64)?);
-        let rising = b.compare("ge.Tensor", exponent, 0i64)?;
-        let flat = b.op("logical_and", &[t(no_base), t(rising)])?;
-        let constant = b.op("where.self", &[t(no_exponent), t(not_negative), t(flat)])?;
+        let (no_base, rising) = (b.compare("eq.Tensor", base, 0i64)?, b.compare("ge.Tensor", exponent, 0i64)?);
+        let constant = b.op("logical_and", &[t(no_base), t(rising)])?;
         let given = b.op("masked_fill.Scalar", &[t(product), t(constant), 0i64.into()])?;
         b.give(1, given);
     }
@@ -189,7 +186,7 @@ pub fn of_extreme(b: &mut Backward<'_>, losing: &str, winning: &str) -> Result<(
     Ok(())
 }
 
-/// `fmax` and `fmin`: the one that was chosen, the first where they are equal or the second is NaN.
+/// `fmax` and `fmin`: the one that was chosen, each half where they are equal; the first where the second is NaN.
 ///
 /// # Errors
 /// Those of the ops.
@@ -197,12 +194,14 @@ pub fn of_number_extreme(b: &mut Backward<'_>, winning: &str) -> Result<(), OpEr
     let (left, right) = (b.tensor(0)?, b.tensor(1)?);
     let (wins, missing) = (b.compare(winning, left, right)?, b.compare("ne.Tensor", right, right)?);
     let first = b.op("logical_or", &[t(wins), t(missing)])?;
-    if b.needs(0) {
-        give_where(b, 0, first)?;
-    }
-    if b.needs(1) {
-        let second = b.of("logical_not", first)?;
-        give_where(b, 1, second)?;
+    let equal = b.compare("eq.Tensor", left, right)?;
+    let half = b.div(b.grad()?, 2i64)?;
+    for (param, chosen) in [(0, first), (1, b.of("logical_not", first)?)] {
+        if b.needs(param) {
+            let own = b.masked(b.grad()?, chosen)?;
+            let given = b.op("where.self", &[t(equal), t(half), t(own)])?;
+            b.give(param, given);
+        }
     }
     Ok(())
 }
@@ -218,7 +217,7 @@ pub fn of_clamp(b: &mut Backward<'_>) -> Result<(), OpError> {
         if bound.is_absent() { Ok(None) } else { b.compare(name, value, bound.clone()).map(Some) }
     };
     if b.needs(0) {
-        let (above, below) = (within(b, "ge.Tensor", &low)?, within(b, "le.Tensor", &high)?);
+        let (above, below) = (within(b, "gt.Tensor", &low)?, within(b, "lt.Tensor", &high)?);
         let inside = match (above, below) {
             (Some(above), Some(below)) => Some(b.op("logical_and", &[t(above), t(below)])?),
             (one, other) => one.or(other),

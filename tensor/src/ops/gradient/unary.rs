@@ -124,7 +124,11 @@ pub fn of_logit(b: &mut Backward<'_>) -> Result<(), OpError> {
     let product = b.mul(x, rest)?;
     let given = b.div(grad, product)?;
     let given = match args::number(b.args(), 1) {
-        None => given,
+        None => {
+            let (low, high) = (b.compare("lt.Tensor", x, 0i64)?, b.compare("gt.Tensor", x, 1i64)?);
+            let outside = b.op("logical_or", &[t(low), t(high)])?;
+            b.op("masked_fill.Scalar", &[t(given), t(outside), f64::NAN.into()])?
+        }
         Some(eps) => {
             let (low, high) = (b.compare("ge.Tensor", x, eps.as_f64())?, b.compare("le.Tensor", x, 1.0 - eps.as_f64())?);
             let inside = b.op("logical_and", &[t(low), t(high)])?;
