@@ -77,7 +77,7 @@ pub fn cholesky(a: &[f64], n: usize) -> Result<Vec<f64>, usize> {
             let sum: f64 = (0..c).map(|k| l[r * n + k] * l[c * n + k]).sum();
             let rest = a[r * n + c] - sum;
             if r == c {
-                if !(rest > 0.0) {
+                if rest.is_nan() || rest <= 0.0 {
                     return Err(r + 1);
                 }
                 l[r * n + r] = rest.sqrt();

@@ -345,7 +345,7 @@ fn affine_grid(e: &mut dyn Emitter, theta: Val, size: &[Dim], align: bool) -> Re
     let mut columns: Vec<Val> = grids.iter().rev().copied().collect();
     columns.push(one(e, "ones_like", &[t(grids[0])])?);
     let base = one(e, "stack", &[Arg::Tensors(columns), i(-1)])?;
-    let places = sizes.iter().fold(1, |n, s| n * s);
+    let places = sizes.iter().product::<i64>();
     let base = one(e, "reshape", &[t(base), call::ints([1, places, spatial as i64 + 1])])?;
     let turned = one(e, "transpose.int", &[t(theta), i(1), i(2)])?;
     let out = one(e, "matmul", &[t(base), t(turned)])?;

@@ -7,6 +7,7 @@ use super::{
     rules,
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, with_comparable, write};
+use std::cmp::Ordering;
 use taipan_ir::{
     Arg, DType, Dim, Emitter, Facts, Number, Op, OpError, Rel, Val,
     op::{FactsList, Family, Forms, Kernel, RuleContext},
@@ -160,7 +161,12 @@ fn ranks(
         for (row, values) in elements.chunks(width.max(1)).enumerate() {
             let start = if shared { 0 } else { row * n };
             for v in values {
-                let before = |s: T| if right { !(s > *v) } else { !(s >= *v) };
+                // NaN lies behind all numbers.
+                let before = |s: T| match s.partial_cmp(v) {
+                    Some(Ordering::Greater) => false,
+                    Some(Ordering::Equal) => right,
+                    Some(Ordering::Less) | None => true,
+                };
                 let rank = match &order {
                     None => boundaries[start..start + n].partition_point(|s| before(*s)),
                     Some(order) => {

@@ -373,7 +373,7 @@ fn isin(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>,
     let (x, list) = (write::comparable(cx, &x)?, write::comparable(cx, &list)?);
     let invert = args::flag(a, 3);
     with_comparable!(x.dtype(), T => {
-        let mut sorted: Vec<T> = list.elements::<T>()?.iter().copied().filter(|v| v == v).collect();
+        let mut sorted: Vec<T> = list.elements::<T>()?.iter().copied().filter(|v| !crate::element::Arithmetic::is_nan(*v)).collect();
         sorted.sort_by(|p, q| p.partial_cmp(q).unwrap_or(std::cmp::Ordering::Equal));
         let found: Vec<bool> = x
             .elements::<T>()?

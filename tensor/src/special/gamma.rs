@@ -48,7 +48,7 @@ pub fn zeta(x: f64, q: f64) -> f64 {
     if x == 1.0 {
         return f64::INFINITY;
     }
-    if !(x > 1.0) || q.is_nan() {
+    if x.is_nan() || x <= 1.0 || q.is_nan() {
         return f64::NAN;
     }
     if q <= 0.0 {

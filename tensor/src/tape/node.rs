@@ -66,8 +66,8 @@ pub(super) enum Kind {
         call: RefCell<Option<Rc<Call>>>,
         /// The argument that was written to.
         target: Place,
-        base: Facts,
-        view: Facts,
+        base: Box<Facts>,
+        view: Box<Facts>,
     },
     /// Adds to the gradient of a leaf.
     Accumulate(Rc<Meta>, Tensor),

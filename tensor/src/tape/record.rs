@@ -115,7 +115,7 @@ fn write(cx: &mut Context, recording: bool, op: OpRef, writes: usize, args: &[Ar
                 edges.insert(0, (written, edge));
             }
             let base_facts = base.data.facts();
-            let kind = Kind::Written { op, call, target: written, base: base_facts.clone(), view: facts };
+            let kind = Kind::Written { op, call, target: written, base: Box::new(base_facts.clone()), view: Box::new(facts) };
             let node = Node::new(cx.next_sequence(), kind, SmallVec::from_elem(base_facts, 1), edges);
             base.meta.set_edge(Some(Edge { node, slot: 0 }));
             target.meta.forget_edge();
