@@ -24,7 +24,7 @@ use std::{
 };
 use taipan_frontend::{
     embed::{Arguments, Exchange},
-    vm::{self as here, Interrupter, STACK_BYTES, Script, panic_text, spawn_engine_thread, stack_suffices},
+    vm::{self as here, Interrupter, STACK_BYTES, Script, panic_text, pause, spawn_engine_thread, stack_suffices},
 };
 
 /// What runs on the engine's thread.
@@ -114,7 +114,7 @@ impl Engine {
         })
         .map_err(|error| Error::Start(error.to_string()))?;
         let id = thread.thread().id();
-        let interrupter = started.recv().unwrap_or(Err(Error::Ended))?;
+        let interrupter = pause(|| started.recv()).unwrap_or(Err(Error::Ended))?;
         let home = Home::Own { jobs: Some(jobs), thread: Some(thread) };
         Ok(Self { shared: Arc::new(Shared { home, id, interrupter }) })
     }
@@ -227,7 +227,8 @@ impl Engine {
             let _ = done.send(caught(seat, body));
         };
         jobs.send(Box::new(job)).map_err(|_| Error::Ended)?;
-        result.recv().unwrap_or(Err(Error::Ended))
+        // An engine that waits for another one lets it run.
+        pause(|| result.recv()).unwrap_or(Err(Error::Ended))
     }
 
     /// Calls the object with this number, or one of its attributes.
@@ -369,7 +370,7 @@ impl Drop for Shared {
                 *jobs = None;
                 if let Some(thread) = thread.take().filter(|_| !is_here) {
                     // A panic of the engine's thread has nobody left to be told of.
-                    let _ = thread.join();
+                    let _ = pause(|| thread.join());
                 }
             }
             Home::Here { .. } if is_here => {

@@ -14,7 +14,7 @@ use std::{
 };
 use taipan_frontend::{
     embed::{Arguments, Exchange, Object},
-    vm::{Host, Interrupter, Script, ScriptError},
+    vm::{Host, Interrupter, Script, ScriptError, in_turn},
 };
 
 /// The number of an object that a handle stands for.
@@ -181,9 +181,12 @@ impl Seat {
     }
 
     fn within_deadline<R>(&self, body: impl FnOnce(&Host) -> Result<R, ScriptError>) -> Result<R, Error> {
-        let deadline = self.deadline.map(|limit| self.host.interrupter().deadline(limit));
-        let ended = body(&self.host);
-        drop(deadline);
-        Ok(ended?)
+        // Waiting for other engines doesn't count.
+        in_turn(|| {
+            let deadline = self.deadline.map(|limit| self.host.interrupter().deadline(limit));
+            let ended = body(&self.host);
+            drop(deadline);
+            Ok(ended?)
+        })
     }
 }

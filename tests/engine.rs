@@ -208,6 +208,69 @@ fn an_interrupt_stops_a_script() {
 }
 
 #[test]
+fn engines_take_turns() {
+    let busy = engine();
+    let (stopped, stop) = mpsc::channel::<()>();
+    let endless = {
+        let busy = busy.clone();
+        thread::spawn(move || busy.load_str("endless", "while True:\n    pass\n").map(|_| ()))
+    };
+    let stopper = {
+        let busy = busy.clone();
+        thread::spawn(move || {
+            stop.recv().expect("the test goes on");
+            while stop.recv_timeout(Duration::from_millis(20)).is_err() {
+                busy.interrupt();
+            }
+        })
+    };
+    // Starts, runs and ends beside a script that never gives way by itself.
+    let net = engine().load_str("model", MODEL).expect("loads").construct("Scale", (2, 2.0)).expect("a Scale");
+    assert_eq!(net.attr::<f64>("factor").expect("a number"), 2.0);
+    drop(net);
+    stopped.send(()).expect("the stopper is there");
+    let ended = endless.join().expect("no panic");
+    stopped.send(()).expect("the stopper is there");
+    stopper.join().expect("no panic");
+    assert!(matches!(ended, Err(Error::Script(error)) if error.kind == "KeyboardInterrupt"));
+}
+
+/// A stream that asks an engine for each thing written to it.
+struct Asking(Object);
+
+impl io::Write for Asking {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let asked: ((i64,), Value) = self.0.call((7,)).map_err(io::Error::other)?;
+        if asked.0.0 == 7 { Ok(data.len()) } else { Err(io::Error::other("another answer")) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_engine_may_wait_for_another() {
+    let echo = engine().load_str("model", MODEL).expect("loads").function("echo").expect("echo");
+    let builder = Engine::builder().environment(Environment::new()).stdout(Asking(echo.clone()));
+    // An observer may even start one.
+    let asking = builder.observer(|_| drop(engine().load_str("empty", "x = 1\n").expect("loads"))).build().expect("the engine starts");
+    let text = "import torch\n\n@torch.compile\ndef f(x):\n    return x * 2\n\nprint(f(torch.ones(1)))\n";
+    assert_eq!(asking.run_text("script.py", text).expect("runs"), 0);
+}
+
+#[test]
+fn a_sleeping_script_can_be_stopped() {
+    let engine = Engine::builder().environment(Environment::new()).deadline(Duration::from_millis(50)).build().expect("the engine starts");
+    let start = Instant::now();
+    let error = engine.run_text("sleep.py", "import time\ntime.sleep(1000)\n").expect_err("it is stopped");
+    assert!(matches!(&error, Error::Script(error) if error.kind == "KeyboardInterrupt"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(100));
+    let error = engine.run_text("sleep.py", "import time\ntime.sleep(-1)\n").expect_err("a mistake");
+    assert!(error.to_string().contains("sleep length must be non-negative"), "{error}");
+}
+
+#[test]
 fn exit_codes_and_output_are_the_scripts() {
     let output = Captured::default();
     let engine = Engine::builder().environment(Environment::new()).stdout(output.clone()).build().expect("the engine starts");

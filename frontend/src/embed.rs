@@ -2,7 +2,7 @@
 
 use crate::{
     torch::{self, Variable},
-    vm::{Host, Script, ScriptError, describe, flush, load},
+    vm::{Host, Script, ScriptError, describe, flush, in_turn, load},
 };
 use rustpython_vm::{
     AsObject, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
@@ -319,15 +319,17 @@ fn definition(callee: &PyObject, vm: &VirtualMachine) -> Option<(String, u32)> {
 /// The line that runs in the innermost frame whose code is of `file`, on the VM of this thread. For observers, who are told of
 /// events while a script waits in a call.
 pub fn running_line(file: &str) -> Option<u32> {
-    try_with_current_vm(|vm| {
-        let mut frame = vm.current_frame();
-        while let Some(current) = frame {
-            if current.iframe().code().source_path().as_str() == file {
-                return current.as_object().get_attr("f_lineno", vm).ok()?.try_to_value(vm).ok();
+    in_turn(|| {
+        try_with_current_vm(|vm| {
+            let mut frame = vm.current_frame();
+            while let Some(current) = frame {
+                if current.iframe().code().source_path().as_str() == file {
+                    return current.as_object().get_attr("f_lineno", vm).ok()?.try_to_value(vm).ok();
+                }
+                frame = current.as_object().get_attr("f_back", vm).ok()?.downcast().ok();
             }
-            frame = current.as_object().get_attr("f_back", vm).ok()?.downcast().ok();
-        }
-        None
+            None
+        })
     })
     .flatten()
 }

@@ -8,6 +8,7 @@ use crate::{
     code::{self, CodeTable},
     hook::{CallHook, CallSlots},
     torch::Compiler,
+    vm::ThreadTurn,
     watch::WatchState,
 };
 use rustpython_vm::{PyObjectRef, VirtualMachine};
@@ -41,6 +42,8 @@ pub(crate) struct ThreadState {
     pub empty_cell: RefCell<Option<PyObjectRef>>,
     /// The descriptor hooks and the sentinel type.
     pub watch: WatchState,
+    /// Whether this thread may run Python.
+    pub turn: ThreadTurn,
 }
 
 thread_local! {

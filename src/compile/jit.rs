@@ -393,7 +393,7 @@ impl Jit {
             let mut place = chain_place(chain);
             place.line = *line;
             place.end_line = *line;
-            (self.observer)(&Event::Revealed { place, text: text.clone() });
+            self.tell(Event::Revealed { place, text: text.clone() });
         }
     }
 

@@ -14,6 +14,7 @@ use taipan_frontend::{
     hook::Region,
     inspect::{self, CallResult, Object, Vm},
     torch::{Ambient, TensorView, with_context},
+    vm::{compute, pause},
 };
 use taipan_tensor::tape::Var;
 use taipan_tracer::Exit;
@@ -73,7 +74,12 @@ impl Jit {
             None => vec![],
             Some(Work::Plan(plan)) => {
                 let Some(vars) = vars_of(inputs) else { return Ok(Ran::Failed) };
-                let ran = with_context(vm, |cx| plan.run_vars(cx, &vars, recipe.recorded, self.next_failure()));
+                let failure = self.next_failure();
+                let ran = with_context(vm, |cx| {
+                    let mut run = || plan.run_vars(cx, &vars, recipe.recorded, failure);
+                    // What is recorded may let go of hooks, which are Python objects.
+                    if recipe.recorded { run() } else { compute(run) }
+                });
                 match ran {
                     Some(Ok(ran)) => ran.commit(),
                     // The region has changed nothing: the plain run from the same entry raises what is to be raised.
@@ -98,8 +104,9 @@ impl Jit {
         Ok(ran)
     }
 
+    /// Tells the observer, which is code of the host program.
     pub(super) fn tell(&self, event: Event) {
-        (self.observer)(&event);
+        pause(|| (self.observer)(&event));
     }
 }
 

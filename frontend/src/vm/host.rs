@@ -6,10 +6,11 @@ use super::{
     host_access::{HostAccess, HostFile, Streams},
     modules,
     policy::Policy,
+    turn::{self, Contender, Leave, TakeOnDrop},
 };
 use crate::thread::ReleaseOnDrop;
 use rustpython_vm::{
-    Interpreter, PyObjectRef, PyPayload, PyResult, Settings, VirtualMachine, builtins::PyModuleDef, class::PyClassImpl,
+    Interpreter, PyObject, PyObjectRef, PyPayload, PyResult, Settings, VirtualMachine, builtins::PyModuleDef, class::PyClassImpl,
     signal::user_signal_channel,
 };
 use std::{
@@ -18,6 +19,8 @@ use std::{
     io::{Read, Write},
     path::PathBuf,
     rc::Rc,
+    thread,
+    time::{Duration, Instant},
 };
 
 /// Makes a native module known; called with the VM's context before it starts.
@@ -33,11 +36,15 @@ pub struct HostBuilder {
 
 /// A VM with the engine's modules, bound to the thread that built it.
 pub struct Host {
+    /// Before everything else: objects are dropped in turn.
+    _take: TakeOnDrop,
     /// Before the interpreter: what the thread state holds goes first.
     release: ReleaseOnDrop,
     interpreter: Interpreter,
     interrupter: Interrupter,
     policy: Rc<RefCell<Policy>>,
+    /// Behind everything else.
+    _leave: Leave,
 }
 
 impl HostBuilder {
@@ -84,6 +91,8 @@ impl HostBuilder {
     /// # Errors
     /// The text of the exception, should the engine's own Python fail to load.
     pub fn build(self) -> Result<Host, String> {
+        let contender = Contender::new();
+        let _turn = turn::take();
         let mut settings = Settings::default();
         settings.hash_seed = Some(0);
         settings.utf8_mode = 1;
@@ -110,13 +119,16 @@ impl HostBuilder {
         let access = HostAccess::new(Rc::clone(&policy), self.streams);
         interpreter
             .enter(|vm| install(access, &policy.borrow(), vm).map_err(|exception| super::script::describe(vm, &exception).traceback))?;
-        Ok(Host { release: ReleaseOnDrop, interpreter, interrupter: Interrupter::new(sender), policy })
+        contender.reached_by(sender.clone());
+        let interrupter = Interrupter::new(sender);
+        Ok(Host { _take: TakeOnDrop, release: ReleaseOnDrop, interpreter, interrupter, policy, _leave: Leave(contender) })
     }
 }
 
 impl Host {
-    /// Runs `body` in the VM.
+    /// Runs `body` in the VM, once it is this thread's turn.
     pub fn enter<R>(&self, body: impl FnOnce(&VirtualMachine) -> R) -> R {
+        let _turn = turn::take();
         self.interpreter.enter(body)
     }
 
@@ -132,6 +144,7 @@ impl Host {
 
     /// Ends the VM: exit functions run and buffered output is written.
     pub fn finish(self) {
+        let _turn = turn::take();
         self.interpreter.enter(|_| drop(self.release));
         self.interpreter.finalize(None);
     }
@@ -169,6 +182,11 @@ fn install(access: HostAccess, policy: &Policy, vm: &VirtualMachine) -> PyResult
     io.set_attr("open_code", open, vm)?;
     io.set_attr("FileIO", files.get_attr("FileIO", vm)?, vm)?;
 
+    let time = vm.import("time", 0)?;
+    let original = time.get_attr("sleep", vm)?;
+    let sleep = vm.new_function("sleep", move |length: PyObjectRef, vm: &VirtualMachine| sleep(&original, length, vm));
+    time.set_attr("sleep", sleep, vm)?;
+
     let stream = files.get_attr("standard_stream", vm)?;
     for (descriptor, name) in ["stdin", "stdout", "stderr"].into_iter().enumerate() {
         let text = stream.call((descriptor, format!("<{name}>")), vm)?;
@@ -181,4 +199,24 @@ fn install(access: HostAccess, policy: &Policy, vm: &VirtualMachine) -> PyResult
     let path = vm.ctx.new_list(folders);
     vm.sys_module.set_attr("path", path, vm)?;
     harden::close_doors(vm)
+}
+
+/// How long a sleeping script goes without looking whether it is interrupted.
+const NAP: Duration = Duration::from_millis(20);
+
+/// `time.sleep`, during which others may have the turn and which an interrupt ends.
+fn sleep(original: &PyObject, length: PyObjectRef, vm: &VirtualMachine) -> PyResult<()> {
+    let until = length.clone().try_into_value::<Duration>(vm).ok().and_then(|length| Instant::now().checked_add(length));
+    let Some(until) = until else {
+        // It says what is wrong with the length.
+        return original.call((length,), vm).map(drop);
+    };
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        turn::pause(|| thread::sleep(left.min(NAP)));
+        vm.check_signals()?;
+        if left <= NAP {
+            return Ok(());
+        }
+    }
 }

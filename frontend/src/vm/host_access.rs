@@ -6,6 +6,7 @@
 use super::{
     frozen,
     policy::{Policy, Refusal, Right},
+    turn::pause,
 };
 use rustpython_vm::{
     AsObject, Py, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine,
@@ -257,7 +258,7 @@ impl HostAccess {
     #[pymethod]
     fn read_input(zelf: &Py<Self>, size: usize, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
         let mut data = vec![0; size];
-        let read = zelf.streams.borrow_mut().input.read(&mut data).map_err(|error| system_error(&error, "<stdin>", vm))?;
+        let read = pause(|| zelf.streams.borrow_mut().input.read(&mut data)).map_err(|error| system_error(&error, "<stdin>", vm))?;
         data.truncate(read);
         Ok(vm.ctx.new_bytes(data).into())
     }
@@ -266,7 +267,7 @@ impl HostAccess {
     fn write_output(zelf: &Py<Self>, descriptor: usize, data: ArgBytesLike, vm: &VirtualMachine) -> PyResult<usize> {
         let mut streams = zelf.streams.borrow_mut();
         let (stream, name) = if descriptor == 2 { (&mut streams.errors, "<stderr>") } else { (&mut streams.output, "<stdout>") };
-        data.with_ref(|data| stream.write_all(data).and_then(|()| stream.flush()).map(|()| data.len()))
+        data.with_ref(|data| pause(|| stream.write_all(data).and_then(|()| stream.flush())).map(|()| data.len()))
             .map_err(|error| system_error(&error, name, vm))
     }
 
@@ -330,8 +331,8 @@ impl HostFile {
         let data = Self::with(zelf, vm, |file| {
             let mut data = Vec::new();
             match u64::try_from(size) {
-                Ok(size) => file.take(size).read_to_end(&mut data)?,
-                Err(_) => file.read_to_end(&mut data)?,
+                Ok(size) => pause(|| file.take(size).read_to_end(&mut data))?,
+                Err(_) => pause(|| file.read_to_end(&mut data))?,
             };
             Ok(data)
         })?;
@@ -340,7 +341,7 @@ impl HostFile {
 
     #[pymethod]
     fn write(zelf: &Py<Self>, data: ArgBytesLike, vm: &VirtualMachine) -> PyResult<usize> {
-        Self::with(zelf, vm, |file| data.with_ref(|data| file.write_all(data).map(|()| data.len())))
+        Self::with(zelf, vm, |file| data.with_ref(|data| pause(|| file.write_all(data)).map(|()| data.len())))
     }
 
     #[pymethod]

@@ -10,6 +10,7 @@ mod host_access;
 mod modules;
 mod policy;
 mod script;
+mod turn;
 
 pub use crate::thread::{keep, kept, release};
 pub use boundary::{STACK_BYTES, guarded, panic_text, spawn_engine_thread, stack_suffices};
@@ -19,3 +20,5 @@ pub use harden::RECURSION_LIMIT;
 pub use host::{Host, HostBuilder};
 pub use policy::{Access, EnvAccess, Policy};
 pub use script::{Script, ScriptError, ScriptFileError, describe, flush, load};
+pub(crate) use turn::ThreadTurn;
+pub use turn::{compute, in_turn, pause};
