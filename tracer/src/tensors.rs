@@ -259,20 +259,28 @@ impl Recorder<'_> {
         };
         let (view, indices) = self.index_views(tensor, key)?;
         match indices {
-            Some(indices) => self.op_value("index_put_", vec![view, indices, value])?,
+            Some(indices) => {
+                let value = self.without_leading_ones(value, 0)?;
+                self.op_value("index_put_", vec![view, indices, value])?
+            }
             None => {
                 let rank = self.tensor(&view)?.map_or(0, |t| t.facts.rank());
-                let mut value = value;
-                while let Some(t) = self.tensor(&value)?
-                    && t.facts.rank() > rank
-                    && t.facts.dims[0] == Dim::Is(1)
-                {
-                    value = self.op_value("select", vec![value, Value::int(0), Value::int(0)])?;
-                }
+                let value = self.without_leading_ones(value, rank)?;
                 self.op_value("copy_", vec![view, value])?
             }
         };
         Ok(Flow::Next)
+    }
+
+    /// An assigned value without leading dims of size one, as long as it has more than `rank` dims.
+    fn without_leading_ones(&mut self, mut value: Value, rank: usize) -> Traced<Value> {
+        while let Some(t) = self.tensor(&value)?
+            && t.facts.rank() > rank
+            && t.facts.dims[0] == Dim::Is(1)
+        {
+            value = self.op_value("select", vec![value, Value::int(0), Value::int(0)])?;
+        }
+        Ok(value)
     }
 
     /// The view steps of a key; the view and the list of tensor indices, where there are any.

@@ -41,7 +41,8 @@ pub(super) fn set(zelf: &Py<Variable>, key: &PyObject, value: Option<PyObjectRef
     let rank = view.with_data(|data| data.rank());
     match indices {
         Some(indices) => {
-            state.call_named("index_put_", &[Operand::Tensor(view.clone()), indices, Operand::Tensor(value.clone())], &[], vm)?;
+            let value = without_leading_ones(&value, 0, vm)?;
+            state.call_named("index_put_", &[Operand::Tensor(view.clone()), indices, Operand::Tensor(value)], &[], vm)?;
         }
         None => {
             let value = fitted(&value, &view, rank, vm)?;
@@ -195,13 +196,19 @@ fn assigned(zelf: &Py<Variable>, value: &PyObject, vm: &VirtualMachine) -> PyRes
     }
 }
 
-/// The value with the sizes of the view: leading dims of size one beyond `rank` go, and what is left is expanded.
-fn fitted(value: &PyRef<Variable>, view: &PyRef<Variable>, rank: usize, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+/// The value without leading dims of size one, as long as it has more than `rank` dims.
+fn without_leading_ones(value: &PyRef<Variable>, rank: usize, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
     let mut value = value.clone();
     while value.with_data(|data| data.rank() > rank && data.sizes()[0] == 1) {
         let operands = [Operand::Tensor(value.clone()), Operand::Int(Dim::Is(0)), Operand::Int(Dim::Is(0))];
         value = create::expect_tensor(value.state().call_named("select", &operands, &[], vm)?, vm)?;
     }
+    Ok(value)
+}
+
+/// The value with the sizes of the view: leading dims of size one beyond `rank` go, and what is left is expanded.
+fn fitted(value: &PyRef<Variable>, view: &PyRef<Variable>, rank: usize, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    let value = without_leading_ones(value, rank, vm)?;
     let (from, to) = (value.data(), view.data());
     if from.sizes() == to.sizes() {
         return Ok(value);

@@ -28,6 +28,8 @@ WRITES = [
     "y[:, [0, 2]] = n([[1.0], [2.0]])", "y[0] += 1", "y[:, 1:] *= 0", "y[mask] = -1",
     "y[5] = 1", "y[0] = torch.ones(2)", "y[0] = [1, 2, 3]", "y[0] = 'a'", "y[0] = None", "del y[0]", "y['a'] = 1",
     "y[[0]] = torch.ones(2, 2)", "y[n([0.5])] = 1", "y[n([0, 1]), 1] = n([7, 8])",
+    "y[y == 0] = torch.ones(1, 1, 6)", "y[[0, 1]] = torch.ones(1, 1, 2, 3)", "y[[0]] = torch.ones(1, 1, 1, 1)", "y[[0, 1]] = torch.ones(2, 1, 3)",
+    "y[[0]] = torch.ones(1, 1, 2)", "y.index_put_((n([0, 1]),), torch.ones(1, 2, 3))", "y[1:] = torch.ones(1, 1, 1, 3)",
 ]  # fmt: skip
 for text in WRITES:
     y = torch.zeros(2, 3)
