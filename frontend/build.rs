@@ -116,6 +116,7 @@ const STANDARD_LIBRARY: &[&str] = &[
     "statistics",
     "string",
     "struct",
+    "sysconfig",
     "tempfile",
     "textwrap",
     "threading",

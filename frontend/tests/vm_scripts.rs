@@ -52,6 +52,41 @@ fn a_script_prints_and_ends() {
     assert_eq!(output, "é 2 ['--steps=3'] __main__ model.py\n");
 }
 
+/// Modules of processes, event loops and threads import, say what is true here, and refuse the rest.
+#[test]
+fn packages_may_ask_for_processes_and_loops() {
+    let text = "\
+import asyncio, multiprocessing, sysconfig, threading
+from multiprocessing.context import BaseContext
+
+class Settings(threading.local):
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+async def work():
+    pass
+
+print(multiprocessing.current_process().name, isinstance(multiprocessing.get_context('spawn'), BaseContext), Settings(depth=3).depth)
+print(asyncio.iscoroutinefunction(work), asyncio.iscoroutinefunction(print), bool(sysconfig.get_path('stdlib')))
+for wrong in (lambda: asyncio.get_running_loop(), lambda: asyncio.run(work()), multiprocessing.Process(target=print).start, multiprocessing.Pool):
+    try:
+        wrong()
+    except (OSError, RuntimeError) as error:
+        print(type(error).__name__, error)
+";
+    let (ended, output) = run(text);
+    assert_eq!(ended.expect("no exception"), 0);
+    let expected = "\
+MainProcess True 3
+True False True
+RuntimeError no running event loop
+RuntimeError this engine has no event loop
+OSError this engine starts no processes
+OSError this engine starts no processes
+";
+    assert_eq!(output, expected);
+}
+
 #[test]
 fn exit_codes() {
     assert_eq!(run("raise SystemExit").0.ok(), Some(0));

@@ -24,9 +24,16 @@ impl Interrupter {
     /// Raises `KeyboardInterrupt(reason)` before the script's next instruction. Does nothing once the host
     /// is gone.
     pub fn interrupt(&self, reason: impl Into<String>) {
-        let reason = reason.into();
+        self.send(reason.into(), || true);
+    }
+
+    /// Raises the exception unless it is too late when the script comes to look.
+    fn send(&self, reason: String, still: impl FnOnce() -> bool + Send + 'static) {
         // An error says that the VM no longer exists, and then there is nothing to stop.
         let _ = self.sender.send(Box::new(move |vm| {
+            if !still() {
+                return Ok(());
+            }
             let class = vm.ctx.exceptions.keyboard_interrupt.to_owned();
             Err(vm.new_exception_msg(class, reason.into()))
         }));
@@ -44,7 +51,9 @@ impl Interrupter {
             while !*done {
                 let now = Instant::now();
                 if now >= next {
-                    interrupter.interrupt(format!("deadline of {limit:?} passed"));
+                    let over = Arc::clone(&watched);
+                    interrupter
+                        .send(format!("deadline of {limit:?} passed"), move || !*over.0.lock().unwrap_or_else(PoisonError::into_inner));
                     next = now + REPEAT;
                 }
                 done = changed.wait_timeout(done, next.saturating_duration_since(now)).unwrap_or_else(PoisonError::into_inner).0;

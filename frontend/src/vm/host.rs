@@ -182,6 +182,7 @@ fn install(access: HostAccess, policy: &Policy, vm: &VirtualMachine) -> PyResult
     io.set_attr("open_code", open, vm)?;
     io.set_attr("FileIO", files.get_attr("FileIO", vm)?, vm)?;
 
+    vm.import("_taipan_thread", 0)?;
     let time = vm.import("time", 0)?;
     let original = time.get_attr("sleep", vm)?;
     let sleep = vm.new_function("sleep", move |length: PyObjectRef, vm: &VirtualMachine| sleep(&original, length, vm));
