@@ -14,7 +14,7 @@ use taipan_frontend::{
 use taipan_guards::{Assumptions, Handle, SourceId, source::Source};
 use taipan_ir::{
     Dim, Dims, Facts, OpError, OpRef, Registry, Shape, Val,
-    dims::NumberDims,
+    dims::{DimOp, NumberDims, Rel},
     emit::FactsEmitter,
     graph::{Graph, GraphMark},
     op::{Arg, Emitter, Meaning, RuleContext},
@@ -583,7 +583,7 @@ impl<'vm> Recorder<'vm> {
 
     /// Facts of an op's results, and for a composite which results are arguments unchanged.
     fn results_of(&mut self, op: OpRef, args: &[Arg<Val>]) -> Traced<Results> {
-        let mut dims = NumberDims;
+        let mut dims = TracedDims::default();
         let default_float = self.ambient.default_dtype();
         let facts: Vec<Arg<&Facts>> = args.iter().map(|a| a.map(|v| self.graph.facts(*v))).collect();
         let result = match op.0.meaning {
@@ -624,6 +624,7 @@ impl<'vm> Recorder<'vm> {
             }
         };
         match result {
+            Ok(_) if dims.unknown => stop(&stop::DATA_DEPENDENT, format!("the size of what {} gives", op.name())),
             Ok(found) => Ok(found),
             Err(OpError::DataDependent) => stop(&stop::DATA_DEPENDENT, op.name()),
             Err(OpError::Raised { text, .. }) => stop(&stop::OP_ERROR, format!("{}: {text}", op.name())),
@@ -665,6 +666,31 @@ impl<'vm> Recorder<'vm> {
     /// Sizes looked at as numbers.
     pub fn dims(&self) -> impl Dims {
         NumberDims
+    }
+}
+
+/// Sizes while tracing: numbers, and a note of whether a rule needed one that only running the op tells.
+#[derive(Default)]
+struct TracedDims {
+    unknown: bool,
+}
+
+impl Dims for TracedDims {
+    fn calc(&mut self, op: DimOp, a: Dim, b: Dim) -> Dim {
+        NumberDims.calc(op, a, b)
+    }
+
+    fn decide(&mut self, rel: Rel, a: Dim, b: Dim) -> Result<bool, OpError> {
+        NumberDims.decide(rel, a, b)
+    }
+
+    fn fresh(&mut self, low: i64) -> Dim {
+        self.unknown = true;
+        NumberDims.fresh(low)
+    }
+
+    fn number(&mut self, a: Dim) -> Result<i64, OpError> {
+        NumberDims.number(a)
     }
 }
 
