@@ -4,6 +4,7 @@ use crate::{
     DType, Dims, Facts, OpError, Rel,
     dtype::Category,
     facts::Bracketed,
+    gradient::Gradient,
     op::{Arg, Emitter, FactsList, Meaning, OpRef, Registry, RuleContext, Val, Vals},
 };
 
@@ -63,13 +64,21 @@ fn unknown_op(name: &str) -> OpError {
     OpError::not_implemented(format!("no op is called `{name}`"))
 }
 
-/// An [`Emitter`] that computes facts only.
+/// An [`Emitter`] that computes facts, and follows whose memory is written and which values require grad.
 pub struct FactsEmitter<'a> {
     registry: &'a Registry,
     dims: &'a mut dyn Dims,
     default_float: DType,
-    values: Vec<Facts>,
+    values: Vec<Followed>,
     written: Vec<Val>,
+}
+
+/// A value as far as it is followed.
+struct Followed {
+    facts: Facts,
+    /// The value whose memory it looks at: itself, unless it is a view.
+    memory: Val,
+    requires_grad: bool,
 }
 
 impl<'a> FactsEmitter<'a> {
@@ -78,15 +87,43 @@ impl<'a> FactsEmitter<'a> {
         FactsEmitter { registry, dims, default_float, values: vec![], written: vec![] }
     }
 
-    /// The values that were written into.
+    /// The values whose memory was written, also through views of them.
     pub fn written(&self) -> &[Val] {
         &self.written
     }
 
-    /// A value with these facts.
+    /// A value with these facts and memory of its own.
     pub fn value(&mut self, facts: Facts) -> Val {
-        self.values.push(facts);
-        Val(self.values.len() as u32 - 1)
+        let memory = Val(self.values.len() as u32);
+        self.values.push(Followed { facts, memory, requires_grad: false });
+        memory
+    }
+
+    /// Says that a value requires grad.
+    pub fn require_grad(&mut self, value: Val) {
+        self.values[value.0 as usize].requires_grad = true;
+    }
+
+    /// Whether a value requires grad, where grad mode is on.
+    pub fn requires_grad(&self, value: Val) -> bool {
+        self.values[value.0 as usize].requires_grad
+    }
+
+    /// Notes that the memory of a value was written; where the write is differentiated, all that look at it require grad.
+    fn write(&mut self, target: Val, differentiated: bool) {
+        let memory = self.values[target.0 as usize].memory;
+        self.written.push(memory);
+        if differentiated {
+            self.values.iter_mut().filter(|value| value.memory == memory).for_each(|value| value.requires_grad = true);
+        }
+    }
+
+    /// The op whose gradient an op has: the pure op behind one that writes.
+    fn pure_of(&self, op: OpRef) -> Result<OpRef, OpError> {
+        match op.0.meaning {
+            Meaning::Mutate { pure, .. } => Ok(self.registry.find(pure).ok_or_else(|| unknown_op(pure))?.op),
+            _ => Ok(op),
+        }
     }
 }
 
@@ -96,24 +133,51 @@ impl Emitter for FactsEmitter<'_> {
     }
 
     fn facts(&self, value: Val) -> &Facts {
-        &self.values[value.0 as usize]
+        &self.values[value.0 as usize].facts
     }
 
     fn emit(&mut self, op: OpRef, args: &[Arg<Val>]) -> Result<Vals, OpError> {
-        match op.0.meaning {
-            // Run over these very values, so that a result which is an argument, and a write into one, can be seen.
-            Meaning::Composite(rule) if op.0.facts.is_none() => return rule(self, args),
-            Meaning::Mutate { writes, .. } => {
-                if let Some(Arg::Tensor(target)) = args.get(writes) {
-                    self.written.push(*target);
-                }
-            }
-            _ => {}
+        // Run over these very values, so that a result which is an argument, and a write into one, can be seen.
+        if let Meaning::Composite(rule) = op.0.meaning
+            && (op.0.facts.is_none() || matches!(op.0.gradient, Gradient::Parts))
+        {
+            return rule(self, args);
         }
-        let args: Vec<Arg<&Facts>> = args.iter().map(|a| a.map(|v| &self.values[v.0 as usize])).collect();
+        let mut requires_grad = false;
+        args.iter().for_each(|arg| arg.for_each(|value| requires_grad |= self.requires_grad(*value)));
+        let differentiated = requires_grad && self.pure_of(op)?.0.gradient.differentiable();
+        let facts: Vec<Arg<&Facts>> = args.iter().map(|a| a.map(|v| &self.values[v.0 as usize].facts)).collect();
         let mut cx = RuleContext { dims: self.dims, default_float: self.default_float };
-        let results = facts_of(self.registry, &mut cx, op, &args)?;
-        Ok(results.into_iter().map(|f| self.value(f)).collect())
+        let results = facts_of(self.registry, &mut cx, op, &facts)?;
+        let schema = self.registry.entry(op).map(|entry| &entry.schema);
+        let aliased = |param: usize| match args.get(param) {
+            Some(Arg::Tensor(value)) => Some(*value),
+            _ => None,
+        };
+        if let Meaning::Mutate { writes, .. } = op.0.meaning
+            && let Some(target) = aliased(writes)
+        {
+            self.write(target, differentiated);
+            return Ok(Vals::from_elem(target, 1));
+        }
+        for param in schema.iter().flat_map(|schema| schema.written()) {
+            if let Some(target) = aliased(param) {
+                self.write(target, differentiated);
+            }
+        }
+        let mut made = Vals::new();
+        for (index, facts) in results.into_iter().enumerate() {
+            let float = facts.dtype.is_float();
+            let value = self.value(facts);
+            if differentiated && float {
+                self.require_grad(value);
+            }
+            if let Some(base) = schema.and_then(|schema| schema.aliased_by(index)).and_then(aliased) {
+                self.values[value.0 as usize].memory = self.values[base.0 as usize].memory;
+            }
+            made.push(value);
+        }
+        Ok(made)
     }
 
     fn default_float(&self) -> DType {

@@ -433,12 +433,10 @@ impl Registry {
         self.by_op.get(&std::ptr::from_ref(op.0).addr()).map(|i| &self.entries[*i])
     }
 
-    /// The shortest name that [`Registry::find`] reads back: the base name for the first overload.
+    /// The shortest name that [`Registry::find`] reads back: the base name where that finds this overload.
     pub fn short_name(&self, op: OpRef) -> &'static str {
-        match self.entry(op) {
-            Some(e) if self.by_base[e.schema.base].first().is_some_and(|i| self.entries[*i].op == op) => e.schema.base,
-            _ => op.name(),
-        }
+        let base = self.entry(op).map(|entry| entry.schema.base);
+        base.filter(|base| self.find(base).is_some_and(|found| found.op == op)).unwrap_or(op.name())
     }
 }
 

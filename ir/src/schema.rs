@@ -115,6 +115,18 @@ impl Schema {
         self.params.iter().filter(|p| !p.keyword_only).count()
     }
 
+    /// The positions of the parameters that the op writes into.
+    pub fn written(&self) -> impl Iterator<Item = usize> {
+        self.params.iter().enumerate().filter(|(_, param)| param.alias.is_some_and(|alias| alias.write)).map(|(position, _)| position)
+    }
+
+    /// The position of the parameter whose memory the result of this number may look at. All items of a list are one result.
+    pub fn aliased_by(&self, result: usize) -> Option<usize> {
+        let result = self.returns.get(result).or(self.returns.last().filter(|last| last.list))?;
+        let set = result.alias?.set;
+        self.params.iter().position(|param| param.alias.is_some_and(|alias| alias.set == set))
+    }
+
     /// Reads a schema.
     pub fn parse(text: &'static str) -> Result<Schema, SchemaError> {
         let fail = |what: &str| SchemaError { schema: text.to_owned(), what: what.to_owned() };

@@ -7,7 +7,7 @@
 //! 5. Names of inputs differ.
 
 use crate::{
-    DType, Dims, Facts,
+    DType, Dim, Dims, Facts,
     emit::facts_of,
     graph::{Graph, Node, NodeId},
     op::{Arg, Registry, RuleContext, Val},
@@ -103,6 +103,7 @@ fn fits(param: &Param, arg: &Arg<Val>) -> bool {
         (Arg::Number(_), Kind::TensorOrScalar | Kind::Scalar | Kind::Float) => !list,
         (Arg::Int(_), Kind::Int) => !list,
         (Arg::Ints(_), Kind::Int) | (Arg::Floats(_), Kind::Float) => list,
+        (Arg::Ints(flags), Kind::Bool) => list && flags.iter().all(|flag| matches!(flag, Dim::Is(0 | 1))),
         (Arg::Bool(_), Kind::Bool)
         | (Arg::DType(_), Kind::DType)
         | (Arg::Device(_), Kind::Device)

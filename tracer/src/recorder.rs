@@ -17,7 +17,7 @@ use taipan_ir::{
     dims::{DimOp, NumberDims, Rel},
     emit::FactsEmitter,
     graph::{Graph, GraphMark},
-    op::{Arg, Emitter, Meaning, RuleContext},
+    op::{Arg, Emitter, Meaning},
 };
 use taipan_tensor::registry;
 
@@ -506,23 +506,17 @@ impl<'vm> Recorder<'vm> {
         if let Some(e) = failed {
             return Err(e);
         }
-        let Results { facts, same, written } = self.results_of(op, &vals)?;
+        let requiring = self.requiring_grad(&vals, args);
+        let grad_enabled = self.ambient.grad_enabled();
+        let Results { facts, requires_grad, same, written } = self.results_of(op, &vals, if grad_enabled { &requiring } else { &[] })?;
         let unchanged = all_same(&same, &vals, args);
         if let Some(ids) = &unchanged
             && written.is_empty()
         {
             return Ok(ids.iter().copied().map(Value::Object).collect());
         }
-        let mut tracked = false;
-        for arg in args {
-            arg.for_each(|id| {
-                if let Kind::Tensor(t) = self.kind(*id) {
-                    tracked |= t.requires_grad && t.facts.dtype.is_float();
-                }
-            });
-        }
-        let no_grad = tracked && !self.ambient.grad_enabled();
-        tracked = tracked && self.ambient.grad_enabled() && op.0.gradient.differentiable();
+        let no_grad = !requiring.is_empty() && !grad_enabled;
+        let tracked = grad_enabled && !requiring.is_empty() && op.0.gradient.differentiable();
         let line = self.frames.last().map_or(0, Frame::line);
         if let Meaning::Mutate { writes, .. } = op.0.meaning {
             let Some(Arg::Tensor(target)) = args.get(writes) else { return stop(&stop::OPERATOR, op.name()) };
@@ -560,11 +554,16 @@ impl<'vm> Recorder<'vm> {
         if let Some(ids) = unchanged {
             return Ok(ids.into_iter().map(Value::Object).collect());
         }
-        let make = |(value, facts): (&Val, Facts), recorder: &mut Self| {
-            let requires_grad = tracked && facts.dtype.is_float();
+        let make = |((value, facts), requires_grad): ((&Val, Facts), bool), recorder: &mut Self| {
             recorder.make(Kind::Tensor(TensorValue { value: Some(*value), facts: Rc::new(facts), requires_grad, is_leaf: !requires_grad }))
         };
-        Ok(results.iter().zip(facts).map(|pair| make(pair, self)).collect())
+        Ok(results.iter().zip(facts).zip(requires_grad).map(|result| make(result, self)).collect())
+    }
+
+    /// The values among an op's arguments that require grad.
+    fn requiring_grad(&self, vals: &[Arg<Val>], args: &[Arg<ObjId>]) -> Vec<Val> {
+        let requires = |id: ObjId| matches!(self.kind(id), Kind::Tensor(t) if t.requires_grad && t.facts.dtype.is_float());
+        pairs(vals, args).into_iter().filter(|(_, id)| requires(*id)).map(|(value, _)| value).collect()
     }
 
     /// Whether a value of the graph has memory that no other value looks at: made by an op that is no view, and no view of it made since.
@@ -581,48 +580,35 @@ impl<'vm> Recorder<'vm> {
         !may_share(nodes[made].op.0.meaning) && !used_by_view
     }
 
-    /// Facts of an op's results, and for a composite which results are arguments unchanged.
-    fn results_of(&mut self, op: OpRef, args: &[Arg<Val>]) -> Traced<Results> {
+    /// What an op's results are: their facts, whether they require grad, and which are arguments unchanged.
+    fn results_of(&mut self, op: OpRef, args: &[Arg<Val>], requiring: &[Val]) -> Traced<Results> {
         let mut dims = TracedDims::default();
-        let default_float = self.ambient.default_dtype();
-        let facts: Vec<Arg<&Facts>> = args.iter().map(|a| a.map(|v| self.graph.facts(*v))).collect();
-        let result = match op.0.meaning {
-            Meaning::Composite(rule) if op.0.facts.is_none() => {
-                let mut emitter = FactsEmitter::new(self.registry, &mut dims, default_float);
-                let mut origin = vec![];
-                let inner: Vec<Arg<Val>> = args
-                    .iter()
-                    .zip(&facts)
-                    .map(|(a, f)| {
-                        let mut given: Vec<Val> = vec![];
-                        a.for_each(|v| given.push(*v));
-                        let mut given = given.into_iter();
-                        f.map(|f| {
-                            let value = emitter.value((*f).clone());
-                            if let Some(outer) = given.next() {
-                                origin.push((value, outer));
-                            }
-                            value
-                        })
-                    })
-                    .collect();
-                rule(&mut emitter, &inner).map(|results| {
-                    let outer = |value: &Val| origin.iter().find(|(i, _)| i == value).map(|(_, outer)| *outer);
-                    Results {
-                        facts: results.iter().map(|v| emitter.facts(*v).clone()).collect(),
-                        same: results.iter().map(outer).collect(),
-                        written: emitter.written().iter().filter_map(outer).collect(),
+        let mut emitter = FactsEmitter::new(self.registry, &mut dims, self.ambient.default_dtype());
+        // Each argument has one value here, however often it is given.
+        let mut given: Vec<(Val, Val)> = vec![];
+        let inner: Vec<Arg<Val>> = args
+            .iter()
+            .map(|arg| {
+                arg.map(|outer| {
+                    if let Some((inner, _)) = given.iter().find(|(_, known)| known == outer) {
+                        return *inner;
                     }
+                    let inner = emitter.value(self.graph.facts(*outer).clone());
+                    if requiring.contains(outer) {
+                        emitter.require_grad(inner);
+                    }
+                    given.push((inner, *outer));
+                    inner
                 })
-            }
-            _ => {
-                let mut cx = RuleContext { dims: &mut dims, default_float };
-                taipan_ir::emit::facts_of(self.registry, &mut cx, op, &facts).map(|f| {
-                    let none = vec![None; f.len()];
-                    Results { facts: f.into_vec(), same: none, written: vec![] }
-                })
-            }
-        };
+            })
+            .collect();
+        let outer = |value: &Val| given.iter().find(|(inner, _)| inner == value).map(|(_, outer)| *outer);
+        let result = emitter.emit(op, &inner).map(|results| Results {
+            facts: results.iter().map(|value| emitter.facts(*value).clone()).collect(),
+            requires_grad: results.iter().map(|value| emitter.requires_grad(*value)).collect(),
+            same: results.iter().map(outer).collect(),
+            written: emitter.written().iter().filter_map(outer).collect(),
+        });
         match result {
             Ok(_) if dims.unknown => stop(&stop::DATA_DEPENDENT, format!("the size of what {} gives", op.name())),
             Ok(found) => Ok(found),
@@ -698,9 +684,11 @@ impl Dims for TracedDims {
 struct Results {
     /// Facts of the results.
     facts: Vec<Facts>,
+    /// Whether each requires grad.
+    requires_grad: Vec<bool>,
     /// For each result the argument it is, unchanged.
     same: Vec<Option<Val>>,
-    /// Arguments that a composite writes into.
+    /// Arguments whose memory is written, those of [`Meaning::Mutate`] included.
     written: Vec<Val>,
 }
 

@@ -20,7 +20,7 @@ use taipan_ir::{
     Arg,
     bind::{Bound, CallForm, Operand, bind},
     op::{Entry, Forms},
-    schema::{Kind, Schema},
+    schema::Kind,
 };
 use taipan_tensor::{Tensor, registry, tape::Var};
 
@@ -262,7 +262,7 @@ impl TorchState {
             return Err(vm.new_not_implemented_error(format!("the op '{}' is not registered", bound.op.name())));
         };
         let recording = self.grad_enabled();
-        let written = written_params(&entry.schema);
+        let writes = entry.schema.written().next().is_some();
         let before = self.with_context(|context| context.last_sequence());
         let results = guarded(vm, bound.op.name(), || {
             self.with_context(|context| execute(context, recording, bound.op, &bound.args)).map_err(|error| raise(error, vm))
@@ -271,7 +271,7 @@ impl TorchState {
             let vars: Vec<Var> = results.iter().map(Computed::as_var).collect();
             super::anomaly::look_at(self, &vars, before, vm)?;
         }
-        if recording && !written.is_empty() {
+        if recording && writes {
             Variable::note_write();
         }
         if let Some(out) = &bound.out {
@@ -378,10 +378,4 @@ impl TorchState {
         }
         Ok(())
     }
-}
-
-/// Positions of the parameters that an op writes to.
-fn written_params(schema: &Schema) -> Vec<usize> {
-    let writes = |alias: &Option<taipan_ir::schema::Alias>| alias.is_some_and(|alias| alias.write);
-    schema.params.iter().enumerate().filter(|(_, param)| writes(&param.alias)).map(|(position, _)| position).collect()
 }
