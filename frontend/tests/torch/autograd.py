@@ -198,3 +198,26 @@ show(*torch.autograd.functional.jvp(lambda value: value**2, torch.ones(2), torch
 double = torch.tensor([0.3, -0.7], dtype=torch.float64, requires_grad=True)
 show(torch.autograd.gradcheck(lambda value: value.sin() * value, (double,)))
 show(torch.autograd.gradgradcheck(lambda value: value.exp() * value, (double,)))
+
+
+class HandsOn(torch.autograd.Function):
+    """Returns its input unchanged, and says that it has no gradient."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.mark_non_differentiable(x)
+        return x, x * y
+
+    @staticmethod
+    def backward(ctx, grad_x, grad_product):
+        show(grad_x, grad_product)
+        return grad_product * 2, grad_product * 3
+
+
+f, g = leaf(1.0), leaf(2.0)
+same, product = HandsOn.apply(f, g)
+show(same.requires_grad, same.is_leaf, same is f, same._is_view(), product.requires_grad, f.requires_grad)
+product.sum().backward()
+show(f.grad, g.grad)
+same.add_(1)
+show(f)

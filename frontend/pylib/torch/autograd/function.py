@@ -102,14 +102,16 @@ class Function:
         for index, result in enumerate(outputs):
             if not isinstance(result, Tensor):
                 continue
-            if result.requires_grad and not _among(result, ctx._dirty) or _among(result, args) and not _among(result, ctx._dirty):
+            # Asked of what the forward returned: an input that it hands on is replaced by a view below.
+            differentiable = result.is_floating_point() and not _among(result, ctx._non_differentiable)
+            if (result.requires_grad or _among(result, args)) and not _among(result, ctx._dirty):
                 with torch.no_grad():
-                    result = outputs[index] = result.view_as(result)
-            if result.is_floating_point() and not _among(result, ctx._non_differentiable):
+                    result = outputs[index] = result.view_as(result) if differentiable else result.detach()
+            if differentiable:
                 recorded.append(result)
         if recorded:
             order = [_position(result, recorded) for result in outputs]
-            _C._record_function(cls.__name__ + "Backward", _Backward(cls, ctx, len(args), order, recorded), args, recorded, ctx._saved)
+            _C._record_function(cls.__name__ + "Backward", _Backward(cls, ctx, len(args), order, outputs), args, recorded, ctx._saved)
         return outputs[0] if single else tuple(outputs)
 
 
@@ -121,14 +123,14 @@ class _Backward:
         self.ctx = ctx
         self.inputs = inputs
         self.order = order
-        self.kinds = [(output.shape, output.dtype) for output in outputs]
+        self.kinds = [(output.shape, output.dtype) if isinstance(output, Tensor) else None for output in outputs]
 
     def __call__(self, grads):
         given = []
-        for place in self.order:
+        for place, kind in zip(self.order, self.kinds):
             grad = None if place is None else grads[place]
-            if grad is None and place is not None and self.ctx.materialize_grads:
-                shape, dtype = self.kinds[place]
+            if grad is None and kind is not None and self.ctx.materialize_grads:
+                shape, dtype = kind
                 grad = torch.zeros(shape, dtype=dtype)
             given.append(grad)
         backward = self.function.backward
