@@ -519,7 +519,22 @@ impl Recorder<'_> {
         let Some(wanted) = self.handle(class) else { return stop(&stop::CALL, "isinstance with a class made while tracing") };
         self.check_plain_metaclass(&wanted)?;
         let own = self.class(value)?;
-        Ok(self.assume.is_subclass(&own, &wanted))
+        if self.assume.is_subclass(&own, &wanted) {
+            return Ok(true);
+        }
+        self.check_class_told(&own)?;
+        Ok(false)
+    }
+
+    /// An object whose class has a `__class__` of its own may be an instance of what that says, too.
+    pub(crate) fn check_class_told(&mut self, own: &taipan_guards::Handle) -> Traced<()> {
+        let name = self.name("__class__");
+        let object = self.known_class(BuiltinType::Object);
+        let (told, default) = (self.assume.type_attribute(own, name), self.assume.type_attribute(&object, name));
+        match told.zip(default) {
+            Some((told, default)) if told.address() == default.address() => Ok(()),
+            _ => stop(&stop::CALL, "isinstance of an object with a __class__ of its own"),
+        }
     }
 
     fn is_subclass_of(&mut self, sub: &Value, class: &Value) -> Traced<bool> {

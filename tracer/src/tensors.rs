@@ -566,6 +566,10 @@ impl Recorder<'_> {
             ("get_default_dtype", []) => value(self.known(torch_type::dtype_object(self.ambient.default_dtype(), self.vm))),
             ("is_tensor", [v]) => {
                 let is = self.tensor(v)?.is_some();
+                if !is {
+                    let own = self.class(v)?;
+                    self.check_class_told(&own)?;
+                }
                 value(Value::bool(is))
             }
             ("is_floating_point" | "is_complex", [v]) => match self.tensor(v)? {

@@ -4,6 +4,7 @@ use super::{
     create,
     execute::{Computed, execute},
     operand::{keyword, operand},
+    overrides::overridden,
     state::{TorchState, raise},
     variable::Variable,
 };
@@ -19,7 +20,7 @@ use std::rc::Rc;
 use taipan_ir::{
     Arg,
     bind::{Bound, CallForm, Operand, bind},
-    op::{Entry, Forms},
+    op::{Entry, Forms, Meaning},
     schema::Kind,
 };
 use taipan_tensor::{Tensor, registry, tape::Var};
@@ -64,6 +65,19 @@ impl OverloadSet {
     /// The overloads in the order in which they are tried.
     pub fn entries(&self) -> &[&'static Entry] {
         &self.entries
+    }
+
+    /// Whether the op computes each element from the elements in its place alone, in every form it has.
+    ///
+    /// What [`Meaning`] doesn't say of a form, as it is a composite, holds if all the form adds is an `inplace` flag.
+    pub fn is_pointwise(&self) -> bool {
+        let pointwise = |entry: &Entry| matches!(entry.op.0.meaning, Meaning::Pointwise { .. });
+        let derived = |entry: &Entry| match entry.op.0.meaning {
+            Meaning::Mutate { pure, .. } => registry().find(pure).is_some_and(pointwise),
+            Meaning::Composite(_) => entry.schema.position("inplace").is_some() && registry().overloads(self.name).any(pointwise),
+            _ => false,
+        };
+        self.entries.iter().all(|entry| pointwise(entry) || derived(entry))
     }
 
     /// Whether a call takes `requires_grad=`, which is about the tensor object made and so no business of the op.
@@ -132,6 +146,12 @@ impl OpFunction {
         documentation(&zelf.overloads)
     }
 
+    /// Whether the op works element by element, whatever the sizes.
+    #[pygetset]
+    fn _pointwise(zelf: &Py<Self>) -> bool {
+        zelf.overloads.is_pointwise()
+    }
+
     /// Pickled, and copied, by name.
     #[pymethod]
     fn __reduce__(zelf: &Py<Self>) -> &'static str {
@@ -143,7 +163,7 @@ impl Callable for OpFunction {
     type Args = FuncArgs;
 
     fn call(zelf: &Py<Self>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
-        zelf.state.call(&zelf.overloads, CallForm::Function, &args, vm)
+        zelf.state.call(zelf.as_object(), &zelf.overloads, CallForm::Function, &args, vm)
     }
 }
 
@@ -170,6 +190,12 @@ impl OpMethod {
         documentation(&zelf.overloads)
     }
 
+    /// Whether the op works element by element, whatever the sizes.
+    #[pygetset]
+    fn _pointwise(zelf: &Py<Self>) -> bool {
+        zelf.overloads.is_pointwise()
+    }
+
     #[pygetset]
     fn __objclass__(_zelf: &Py<Self>, vm: &VirtualMachine) -> PyObjectRef {
         Variable::class(&vm.ctx).to_owned().into()
@@ -182,7 +208,10 @@ impl Callable for OpMethod {
     fn call(zelf: &Py<Self>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
         let receiver = args.args.first();
         if let Some(variable) = receiver.and_then(|receiver| receiver.downcast_ref::<Variable>()) {
-            return variable.state().call(&zelf.overloads, CallForm::Method, &args, vm);
+            return variable.state().call(zelf.as_object(), &zelf.overloads, CallForm::Method, &args, vm);
+        }
+        if let Some(answer) = overridden(zelf.as_object(), &args, vm)? {
+            return Ok(answer);
         }
         match receiver {
             Some(other) => Err(vm.new_type_error(format!(
@@ -215,8 +244,15 @@ fn documentation(overloads: &OverloadSet) -> String {
 }
 
 impl TorchState {
-    /// Calls an op by Python arguments.
-    pub fn call(self: &Rc<Self>, overloads: &OverloadSet, form: CallForm, args: &FuncArgs, vm: &VirtualMachine) -> PyResult {
+    /// Calls the op behind `function`, an [`OpFunction`] or [`OpMethod`], by Python arguments.
+    fn call(
+        self: &Rc<Self>,
+        function: &PyObject,
+        overloads: &OverloadSet,
+        form: CallForm,
+        args: &FuncArgs,
+        vm: &VirtualMachine,
+    ) -> PyResult {
         let mut own = |variable: &Py<Variable>| variable.to_owned();
         let mut positional = Vec::with_capacity(args.args.len());
         for object in &args.args {
@@ -236,7 +272,10 @@ impl TorchState {
                 name => named.push((name, operand(object, &mut own, vm)?)),
             }
         }
-        let bound = bind(overloads.name, form, overloads.entries.iter().copied(), &positional, &named).map_err(|error| raise(error, vm))?;
+        let bound = match bind(overloads.name, form, overloads.entries.iter().copied(), &positional, &named) {
+            Ok(bound) => bound,
+            Err(error) => return overridden(function, args, vm)?.ok_or_else(|| raise(error, vm)),
+        };
         let result = self.run_bound(bound, vm)?;
         if requires_grad && let Some(variable) = result.downcast_ref::<Variable>() {
             create::require_grad(variable, vm)?;

@@ -1,7 +1,7 @@
 //! `torch._C`, the native part of `torch`: tensors, dtypes, and every op of the registry as a function and a method.
 //!
 //! Reading order: `variable` is the tensor object, `state` what all of one VM share; `call` and `execute` run an op called from Python by
-//! way of `operand`; `operators`, `index`, `attributes` and `methods` are what else a tensor can do, `autograd` how it is differentiated; `module` puts it all
+//! way of `operand`, `overrides` asks objects that stand for tensors; `operators`, `index`, `attributes` and `methods` are what else a tensor can do, `autograd` how it is differentiated; `module` puts it all
 //! into `torch._C`.
 
 mod anomaly;
@@ -24,6 +24,7 @@ mod module;
 mod near;
 mod operand;
 mod operators;
+mod overrides;
 pub mod print;
 mod state;
 mod storage;
