@@ -57,22 +57,44 @@ impl Representable for PyDType {
     }
 }
 
-/// `torch.layout`: only `torch.strided` exists.
+/// `torch.layout`: one instance per layout.
 #[pyclass(module = "torch", name = "layout")]
 #[derive(Debug, PyPayload)]
-pub struct PyLayout;
+pub struct PyLayout(Layout);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Layout {
+    /// That of every tensor.
+    Strided,
+    /// That of nested tensors, which are objects of Python; no op makes one.
+    Jagged,
+}
+
+impl PyLayout {
+    /// Whether ops take it.
+    pub fn is_strided(&self) -> bool {
+        self.0 == Layout::Strided
+    }
+
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Layout::Strided => "strided",
+            Layout::Jagged => "jagged",
+        }
+    }
+}
 
 #[pyclass(with(Representable), flags(DISALLOW_INSTANTIATION))]
 impl PyLayout {
     #[pymethod]
-    fn __reduce__(_zelf: &Py<Self>) -> &'static str {
-        "strided"
+    fn __reduce__(zelf: &Py<Self>) -> &'static str {
+        zelf.name()
     }
 }
 
 impl Representable for PyLayout {
-    fn repr_str(_zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<String> {
-        Ok("torch.strided".to_owned())
+    fn repr_str(zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<String> {
+        Ok(format!("torch.{}", zelf.name()))
     }
 }
 
@@ -395,12 +417,13 @@ fn info_argument(args: &FuncArgs, name: &str, vm: &VirtualMachine) -> PyResult<O
     }
 }
 
-/// The one object of each dtype and memory format, and of the layout.
+/// The one object of each dtype, memory format and layout.
 #[derive(Debug)]
 pub(super) struct Constants {
     dtypes: [PyObjectRef; DType::ALL.len()],
     formats: [PyObjectRef; 4],
     strided: PyObjectRef,
+    jagged: PyObjectRef,
     cpu: PyObjectRef,
 }
 
@@ -432,7 +455,8 @@ impl Constants {
         Self {
             dtypes: DType::ALL.map(|dtype| PyDType(dtype).into_ref(ctx).into()),
             formats: FORMATS.map(|format| PyMemoryFormat(format).into_ref(ctx).into()),
-            strided: PyLayout.into_ref(ctx).into(),
+            strided: PyLayout(Layout::Strided).into_ref(ctx).into(),
+            jagged: PyLayout(Layout::Jagged).into_ref(ctx).into(),
             cpu: PyDevice(Device::CPU).into_ref(ctx).into(),
         }
     }
@@ -463,6 +487,7 @@ impl Constants {
             ("finfo", PyFloatInfo::class(ctx).to_owned().into()),
             ("iinfo", PyIntInfo::class(ctx).to_owned().into()),
             ("strided", self.strided()),
+            ("jagged", self.jagged.clone()),
         ];
         names.extend(DType::ALL.map(|dtype| (dtype.torch_name(), self.dtype(dtype))));
         names.extend(DTYPE_ALIASES.iter().map(|(name, dtype)| (*name, self.dtype(*dtype))));

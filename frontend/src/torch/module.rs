@@ -154,10 +154,11 @@ fn install_functions(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &Virtual
         };
     }
     let (for_tensor, for_as_tensor) = (Rc::clone(state), Rc::clone(state));
+    let tensor_class: PyObjectRef = state.tensor_type().clone().into();
     functions! {
         "tensor": move |args: FuncArgs, vm: &VirtualMachine| create::tensor("tensor", &for_tensor, args, vm),
         "as_tensor": move |args: FuncArgs, vm: &VirtualMachine| create::as_tensor(&for_as_tensor, args, vm),
-        "is_tensor": |object: PyObjectRef| object.downcastable::<Variable>(),
+        "is_tensor": move |object: PyObjectRef, vm: &VirtualMachine| object.is_instance(&tensor_class, vm),
         "is_floating_point": |tensor: PyRef<Variable>| tensor.with_data(|data| data.dtype().is_float()),
         "is_complex": |_tensor: PyRef<Variable>| false,
         "numel": |tensor: PyRef<Variable>| tensor.with_data(|data| data.numel()),

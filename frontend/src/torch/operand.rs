@@ -60,7 +60,7 @@ fn constant<T>(object: &PyObject, vm: &VirtualMachine) -> Option<Operand<T>> {
     if let Some(device) = object.downcast_ref::<PyDevice>() {
         return Some(Operand::Device(device.0.clone()));
     }
-    if object.downcast_ref::<PyLayout>().is_some() {
+    if object.downcast_ref::<PyLayout>().is_some_and(|layout| layout.is_strided()) {
         return Some(Operand::Layout);
     }
     if let Some(format) = object.downcast_ref::<PyMemoryFormat>() {

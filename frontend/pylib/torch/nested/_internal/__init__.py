@@ -1,0 +1,1 @@
+"""How jagged nested tensors work."""
