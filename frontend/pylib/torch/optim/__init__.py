@@ -7,7 +7,7 @@ from torch.optim.sgd import SGD
 
 _LATER = {
     "ASGD": "asgd", "Adadelta": "adadelta", "Adafactor": "_adafactor", "Adagrad": "adagrad", "Adamax": "adamax",
-    "Muon": "muon", "NAdam": "nadam", "RAdam": "radam", "RMSprop": "rmsprop", "Rprop": "rprop", "SparseAdam": "sparse_adam",
+    "LBFGS": "lbfgs", "Muon": "muon", "NAdam": "nadam", "RAdam": "radam", "RMSprop": "rmsprop", "Rprop": "rprop", "SparseAdam": "sparse_adam",
 }
 
 __all__ = ["Adam", "AdamW", "Optimizer", "SGD", "lr_scheduler", "swa_utils", *_LATER]
