@@ -27,7 +27,7 @@ from torch import nn
 # Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
 _PARTS = frozenset((
     "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func", "fx", "library", "linalg",
-    "onnx", "optim", "overrides", "profiler", "random", "serialization", "special", "testing", "utils", "version",
+    "nested", "onnx", "optim", "overrides", "profiler", "random", "serialization", "special", "testing", "utils", "version",
 ))
 
 # Names of this module that live in a submodule: name -> submodule.
@@ -40,7 +40,26 @@ _NAMES = {
     "fork_rng": "torch.random",
     "vmap": "torch.func",
     "cond": "torch._higher_order",
+    "SymInt": "torch.nested._internal.nested_int",
+    "geqrf": "torch._householder",
+    "orgqr": "torch._householder",
 }
+
+# Names of this module that live in a submodule, by that submodule.
+_LIVING_IN = {
+    "torch._settings": "are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode "
+    "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_default_device "
+    "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_warn_always "
+    "use_deterministic_algorithms",
+    "torch._symbolic": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
+    "torch._windows": "bartlett_window blackman_window hamming_window",
+    "torch._older_names": "detach_ is_inference is_signed norm_except_dim range resize_as_ unsafe_chunk unsafe_split "
+    "unsafe_split_with_sizes",
+    "torch.nn._recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
+    "torch.nn._embedding": "embedding_renorm_",
+    "torch.nn.functional": "bilinear rrelu rrelu_",
+}
+_NAMES.update({name: home for home, names in _LIVING_IN.items() for name in names.split()})
 
 
 def is_storage(obj):

@@ -171,6 +171,13 @@ def broadcast_shapes(*shapes):
     return _C.Size(result)
 
 
+def _where(self, condition, other):
+    """`torch.where(condition, self, other)`."""
+    return _C.where(condition, self, other)
+
+
+Tensor.where = _where
+
 # The functions that PyTorch has as methods too.
 for _function in (is_nonzero, is_same_size, unique, unique_consecutive):
     setattr(Tensor, _function.__name__, _function)

@@ -8,6 +8,10 @@ from torch import _C
 from torch._C import _nn
 from torch._C._nn import *
 from torch.nn._attention import multi_head_attention_forward
+from torch.nn._embedding import embedding
+from torch.nn._fractional_pooling import (
+    fractional_max_pool2d, fractional_max_pool2d_with_indices, fractional_max_pool3d, fractional_max_pool3d_with_indices,
+)
 from torch.nn._losses import (
     cosine_embedding_loss, ctc_loss, gaussian_nll_loss, hinge_embedding_loss, margin_ranking_loss, multi_margin_loss,
     multilabel_margin_loss, multilabel_soft_margin_loss, poisson_nll_loss, soft_margin_loss, triplet_margin_loss,
@@ -36,6 +40,49 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
         return soft
     index = soft.max(dim, keepdim=True)[1]
     return torch.zeros_like(logits).scatter_(dim, index, 1.0) - soft.detach() + soft
+
+
+# The forms that write into their input.
+
+
+def relu_(input):
+    """`relu`, in place."""
+    return _nn.relu(input, True)
+
+
+def celu_(input, alpha=1.0):
+    """`celu`, in place."""
+    return _nn.celu(input, alpha, True)
+
+
+def elu_(input, alpha=1.0):
+    """`elu`, in place."""
+    return _nn.elu(input, alpha, True)
+
+
+def hardtanh_(input, min_val=-1.0, max_val=1.0):
+    """`hardtanh`, in place."""
+    return _nn.hardtanh(input, min_val, max_val, True)
+
+
+def leaky_relu_(input, negative_slope=0.01):
+    """`leaky_relu`, in place."""
+    return _nn.leaky_relu(input, negative_slope, True)
+
+
+def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """`rrelu`, in place."""
+    return _nn.rrelu(input, lower, upper, training, True)
+
+
+def selu_(input):
+    """`selu`, in place."""
+    return _nn.selu(input, True)
+
+
+def threshold_(input, threshold, value):
+    """`threshold`, in place."""
+    return _nn.threshold(input, threshold, value, True)
 
 
 # Normalization

@@ -22,8 +22,8 @@ from torch.nn.modules.conv import (
 )
 from torch.nn.modules.pooling import (
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d,
-    AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool2d, MaxPool3d, MaxUnpool1d,
-    MaxUnpool2d, MaxUnpool3d,
+    AvgPool1d, AvgPool2d, AvgPool3d, FractionalMaxPool2d, FractionalMaxPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d,
+    MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
 )
 from torch.nn.modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from torch.nn.modules.sparse import Embedding, EmbeddingBag
@@ -31,6 +31,7 @@ from torch.nn.modules.flatten import Flatten, Unflatten
 
 # Modules that fewer programs use, by the file that has them: loaded when one of them is first named.
 _LATER = {
+    "adaptive": "AdaptiveLogSoftmaxWithLoss",
     "attention": "MultiheadAttention",
     "distance": "CosineSimilarity PairwiseDistance",
     "fold": "Fold Unfold",

@@ -248,3 +248,46 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
     def forward(self, input):
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class _FractionalMaxPoolNd(Module):
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+
+    def __init__(self, to_tuple, kernel_size, output_size, output_ratio, return_indices, samples):
+        super().__init__()
+        self.kernel_size = to_tuple(kernel_size)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", samples)
+        self.output_size = to_tuple(output_size) if output_size is not None else None
+        self.output_ratio = to_tuple(output_ratio) if output_ratio is not None else None
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{self._get_name()} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all([0 < ratio < 1 for ratio in self.output_ratio]):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def _pool(self, function, input):
+        return function(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, _random_samples=self._random_samples
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """The largest value of each window of an image, the windows being drawn at random."""
+
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        super().__init__(_pair, kernel_size, output_size, output_ratio, return_indices, _random_samples)
+
+    def forward(self, input):
+        return self._pool(F.fractional_max_pool2d, input)
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """The largest value of each window of a volume, the windows being drawn at random."""
+
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        super().__init__(_triple, kernel_size, output_size, output_ratio, return_indices, _random_samples)
+
+    def forward(self, input):
+        return self._pool(F.fractional_max_pool3d, input)

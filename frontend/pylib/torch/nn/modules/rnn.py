@@ -94,6 +94,10 @@ class RNNBase(Module):
     def all_weights(self):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
+    @property
+    def _flat_weights(self):
+        return [weight for weights in self.all_weights for weight in weights]
+
     def flatten_parameters(self):
         """Does nothing: the weights need no common storage here."""
 

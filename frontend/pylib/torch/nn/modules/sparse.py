@@ -48,19 +48,9 @@ class Embedding(Module):
             with torch.no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
-    def _renormalize(self, indices):
-        """Scales the vectors that are looked up and whose norm is above `max_norm` down to it."""
-        with torch.no_grad():
-            rows = torch.unique(indices)
-            vectors = self.weight[rows]
-            norms = vectors.norm(self.norm_type, 1, keepdim=True)
-            self.weight[rows] = torch.where(norms > self.max_norm, vectors * (self.max_norm / (norms + 1e-7)), vectors)
-
     def forward(self, input):
-        if self.max_norm is not None:
-            self._renormalize(input)
         return F.embedding(
-            input, self.weight, self.padding_idx, scale_grad_by_freq=self.scale_grad_by_freq, sparse=self.sparse
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
     def extra_repr(self):
@@ -121,8 +111,10 @@ class EmbeddingBag(Module):
                 self.weight[self.padding_idx].fill_(0)
 
     def forward(self, input, offsets=None, per_sample_weights=None):
+        if self.max_norm is not None:
+            torch.embedding_renorm_(self.weight, input, self.max_norm, self.norm_type)
         return F.embedding_bag(
-            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
+            input, self.weight, offsets, None, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
             per_sample_weights, self.include_last_offset, self.padding_idx,
         )
 

@@ -1,10 +1,110 @@
-"""Ready-made parametrizations: weight norm and spectral norm."""
+"""Ready-made parametrizations: orthogonal matrices, weight norm and spectral norm."""
 
 import torch
 from torch.nn import functional as F
 from torch.nn.modules.module import Module
 from torch.nn.utils import parametrize
 from torch.nn.utils.weight_norm import norm_except_dim
+
+
+_MAPS = ("matrix_exp", "cayley", "householder")
+
+
+class _Orthogonal(Module):
+    """A matrix with orthonormal columns, or rows if it is wider than high, that `orthogonal_map` makes of any matrix.
+
+    With `base` the result is a product with that matrix, so that any orthogonal matrix can be started from.
+    """
+
+    def __init__(self, weight, orthogonal_map, use_trivialization=True):
+        super().__init__()
+        self.orthogonal_map = orthogonal_map
+        self.shape = weight.shape
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, X):
+        tall = X if X.size(-2) >= X.size(-1) else X.mT
+        if self.orthogonal_map == "householder":
+            result = self._reflections(tall)
+        else:
+            result = self._of_skew(tall)
+        if hasattr(self, "base"):
+            result = self.base @ result
+        return result if tall is X else result.mT
+
+    @staticmethod
+    def _reflections(matrix):
+        below = matrix.tril(-1)
+        factors = 2.0 / (1.0 + (below * below).sum(-2))
+        # The diagonal holds signs.
+        signs = matrix.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+        return torch.linalg.householder_product(below, factors) * signs
+
+    def _of_skew(self, matrix):
+        rows, columns = matrix.shape[-2:]
+        below = F.pad(matrix.tril(), (0, rows - columns))
+        skew = below - below.mT
+        if self.orthogonal_map == "matrix_exp":
+            result = torch.matrix_exp(skew)
+        else:
+            unit = torch.eye(rows, dtype=skew.dtype, device=skew.device)
+            result = torch.linalg.solve(unit - skew * 0.5, unit + skew * 0.5)
+        return result[..., :columns]
+
+    @torch.autograd.no_grad()
+    def right_inverse(self, Q):
+        if Q.shape != self.shape:
+            raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}.")
+        tall = Q if Q.size(-2) >= Q.size(-1) else Q.mT
+        rows, columns = tall.shape[-2:]
+        if not hasattr(self, "base"):
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError(
+                    "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                    "use_trivialization=False."
+                )
+            A, factors = torch.geqrf(tall)
+            signs = A.diagonal(dim1=-2, dim2=-1).sign()
+            # A column that needed no reflection gets one that turns it round.
+            A.diagonal(dim1=-2, dim2=-1).copy_(torch.where(factors == 0.0, -signs, signs))
+            return A if tall is Q else A.mT
+        if rows != columns:
+            # The base is square: its other columns are any that are orthogonal to the given ones.
+            others = torch.randn(tall.shape[:-2] + (rows, rows - columns), dtype=Q.dtype, device=Q.device)
+            base = _orthonormal(torch.cat([tall, others], -1))
+        else:
+            base = tall.clone() if _is_orthonormal(tall) else _orthonormal(tall)
+        self.base = base
+        minus_one = torch.zeros_like(Q)
+        minus_one.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return minus_one
+
+
+def _is_orthonormal(Q):
+    unit = torch.eye(Q.size(-1), dtype=Q.dtype, device=Q.device)
+    return torch.allclose(Q.mT @ Q, unit, atol=10.0 * Q.size(-2) * torch.finfo(Q.dtype).eps)
+
+
+def _orthonormal(matrix):
+    """The orthogonal factor of a matrix, with signs such that the triangular one has a positive diagonal."""
+    A, factors = torch.geqrf(matrix)
+    return torch.linalg.householder_product(A, factors) * A.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
+
+
+def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
+    """Makes `name` a matrix with orthonormal columns, or rows if it is wider than high."""
+    weight = getattr(module, name, None)
+    if not isinstance(weight, torch.Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.ndim < 2:
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if weight.size(-2) == weight.size(-1) else "householder"
+    if orthogonal_map not in _MAPS:
+        raise ValueError(f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}')
+    parametrize.register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization), unsafe=True)
+    return module
 
 
 class _WeightNorm(Module):
