@@ -157,7 +157,8 @@ impl Emitter for FactsEmitter<'_> {
         if let Meaning::Mutate { writes, .. } = op.0.meaning
             && let Some(target) = aliased(writes)
         {
-            self.write(target, differentiated);
+            let float = self.facts(target).dtype.is_float();
+            self.write(target, differentiated && float);
             return Ok(Vals::from_elem(target, 1));
         }
         for param in schema.iter().flat_map(|schema| schema.written()) {

@@ -523,7 +523,8 @@ impl<'vm> Recorder<'vm> {
             let target_value = vals.get(writes).and_then(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
             if let Kind::Tensor(t) = self.kind(*target)
                 && (t.requires_grad || tracked)
-                && self.ambient.grad_enabled()
+                && t.facts.dtype.is_float()
+                && grad_enabled
             {
                 if !target_value.is_some_and(|value| self.owns_memory(value)) {
                     return stop(&stop::GRADIENT, format!("{} on a tensor that requires grad", op.name()));

@@ -321,6 +321,9 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[4], f32[4], f32[4]", "f32[2,3], f32[3], f32[2,1], value=0.5"],
     ),
+    composite("where.method(Tensor self, Tensor condition, Tensor|Scalar other) -> Tensor", Forms::METHOD, |e, a| {
+        call(e, "where.self", &[a[1].clone(), a[0].clone(), a[2].clone()])
+    }),
     samples(
         gradient(
             pointwise(

@@ -319,7 +319,10 @@ fn flip(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, 
 fn roll(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let mut value = *args::tensor(a, 0)?;
     let (shifts, along) = (args::ints(a, 1)?, args::ints(a, 2)?);
-    if along.is_empty() {
+    if shifts.is_empty() {
+        return Err(OpError::runtime("`shifts` required"));
+    }
+    if along.is_empty() && shifts.len() == 1 {
         let shape = e.facts(value).dims.clone();
         let flat = one(e, "flatten.using_ints", &[t(value)])?;
         let rolled = one(e, "roll", &[t(flat), a[1].clone(), super::call::ints([0])])?;
@@ -327,6 +330,10 @@ fn roll(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     }
     if shifts.len() != along.len() {
         return Err(OpError::runtime(format!("shifts and dimensions must align. shifts: {}, dims:{}", shifts.len(), along.len())));
+    }
+    let rank = e.facts(value).rank();
+    if let (0, Some(d)) = (rank, along.first()) {
+        return Err(OpError::index(format!("Dimension specified as {d} but tensor has no dimensions")));
     }
     for (shift, d) in shifts.iter().zip(along) {
         let d = wrap_dim(d, e.facts(value).rank())? as i64;

@@ -4,7 +4,8 @@ use super::{
     args,
     call::{call, t},
     create::{like, sized},
-    define::{composite, random},
+    define::{composite, gradient, random},
+    gradient::zero,
     random_fill::{Range, check_normal, check_uniform, drawn_integers, normals, stream, uniform_between},
     rules,
 };
@@ -89,35 +90,47 @@ pub static OPS: &[Op] = &[
         },
         Kernel(&(randint_like as KernelFn)),
     ),
-    random(
-        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        FUNCTION,
-        |cx, a| {
-            let (mean, std) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            check_normal(mean.dtype, 1.0)?;
-            let dims = rules::broadcast_pair(cx.dims, &mean.dims, &std.dims)?;
-            rules::fresh(cx, mean, mean.dtype, dims)
-        },
-        Kernel(&(normal_of_tensors as KernelFn)),
+    gradient(
+        random(
+            "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+            FUNCTION,
+            |cx, a| {
+                let (mean, std) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                check_normal(mean.dtype, 1.0)?;
+                let dims = rules::broadcast_pair(cx.dims, &mean.dims, &std.dims)?;
+                rules::fresh(cx, mean, mean.dtype, dims)
+            },
+            Kernel(&(normal_of_tensors as KernelFn)),
+        ),
+        "",
+        zero,
     ),
-    random(
-        "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-        FUNCTION,
-        |cx, a| {
-            check_normal(args::tensor(a, 0)?.dtype, args::float(a, 1, 1.0))?;
-            rules::like_first(cx, a)
-        },
-        Kernel(&(normal_of_means as KernelFn)),
+    gradient(
+        random(
+            "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
+            FUNCTION,
+            |cx, a| {
+                check_normal(args::tensor(a, 0)?.dtype, args::float(a, 1, 1.0))?;
+                rules::like_first(cx, a)
+            },
+            Kernel(&(normal_of_means as KernelFn)),
+        ),
+        "",
+        zero,
     ),
-    random(
-        "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        FUNCTION,
-        |cx, a| {
-            let std = *args::tensor(a, 1)?;
-            check_normal(std.dtype, 1.0)?;
-            rules::fresh(cx, std, std.dtype, std.dims.clone())
-        },
-        Kernel(&(normal_of_tensors as KernelFn)),
+    gradient(
+        random(
+            "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+            FUNCTION,
+            |cx, a| {
+                let std = *args::tensor(a, 1)?;
+                check_normal(std.dtype, 1.0)?;
+                rules::fresh(cx, std, std.dtype, std.dims.clone())
+            },
+            Kernel(&(normal_of_tensors as KernelFn)),
+        ),
+        "",
+        zero,
     ),
     random(
         "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, f, n, one, t},
-    define::{composite, mutate, random, samples},
+    define::{composite, gradient, mutate, random, samples},
+    gradient::zero,
     random_fill::{drawn, in_memory_order, plain_text, stream},
     rules,
 };
@@ -20,24 +21,32 @@ const METHOD: Forms = Forms::METHOD;
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    random(
-        "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-        Forms::BOTH,
-        |cx, a| {
-            let like = *args::tensor(a, 0)?;
-            check_probabilities(like.dtype)?;
-            rules::like_first(cx, a)
-        },
-        Kernel(&(bernoulli as KernelFn)),
+    gradient(
+        random(
+            "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+            Forms::BOTH,
+            |cx, a| {
+                let like = *args::tensor(a, 0)?;
+                check_probabilities(like.dtype)?;
+                rules::like_first(cx, a)
+            },
+            Kernel(&(bernoulli as KernelFn)),
+        ),
+        "",
+        zero,
     ),
-    random(
-        "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-        Forms::BOTH,
-        |cx, a| {
-            check_probability(args::float(a, 1, 0.5))?;
-            rules::like_first(cx, a)
-        },
-        Kernel(&(bernoulli_p as KernelFn)),
+    gradient(
+        random(
+            "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+            Forms::BOTH,
+            |cx, a| {
+                check_probability(args::float(a, 1, 0.5))?;
+                rules::like_first(cx, a)
+            },
+            Kernel(&(bernoulli_p as KernelFn)),
+        ),
+        "",
+        zero,
     ),
     random(
         "bernoulli_fill(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
@@ -48,22 +57,26 @@ pub static OPS: &[Op] = &[
         },
         Kernel(&(bernoulli_p as KernelFn)),
     ),
-    random(
-        "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
-        Forms::INTERNAL,
-        |cx, a| {
-            let (like, p) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            check_probabilities(p.dtype)?;
-            if rules::broadcast_pair(cx.dims, &like.dims, &p.dims).ok().as_ref() != Some(&like.dims) {
-                return Err(OpError::runtime(format!(
-                    "The expanded size of the tensor {} doesn't match {}",
-                    rules::shown(&like.dims),
-                    rules::shown(&p.dims)
-                )));
-            }
-            in_memory_order(cx, a)
-        },
-        Kernel(&(bernoulli_of_tensor as KernelFn)),
+    gradient(
+        random(
+            "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
+            Forms::INTERNAL,
+            |cx, a| {
+                let (like, p) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                check_probabilities(p.dtype)?;
+                if rules::broadcast_pair(cx.dims, &like.dims, &p.dims).ok().as_ref() != Some(&like.dims) {
+                    return Err(OpError::runtime(format!(
+                        "The expanded size of the tensor {} doesn't match {}",
+                        rules::shown(&like.dims),
+                        rules::shown(&p.dims)
+                    )));
+                }
+                in_memory_order(cx, a)
+            },
+            Kernel(&(bernoulli_of_tensor as KernelFn)),
+        ),
+        "",
+        zero,
     ),
     mutate("bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)", METHOD, "bernoulli.Tensor"),
     mutate("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)", METHOD, "bernoulli_fill"),

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, i, mul, one, t},
-    define::{composite, random},
+    define::{composite, gradient, random},
+    gradient::zero,
     random_fill::{drawn, stream},
     rules,
 };
@@ -22,17 +23,21 @@ pub static OPS: &[Op] = &[
         multinomial_rule,
         Kernel(&(multinomial as KernelFn)),
     ),
-    random(
-        "poisson(Tensor self, Generator? generator=None) -> Tensor",
-        Forms::FUNCTION,
-        |cx, a| {
-            let dtype = args::tensor(a, 0)?.dtype;
-            if !dtype.is_float() {
-                return Err(OpError::not_implemented(format!("\"poisson_cpu\" not implemented for '{}'", dtype.scalar_name())));
-            }
-            rules::like_first(cx, a)
-        },
-        Kernel(&(poisson as KernelFn)),
+    gradient(
+        random(
+            "poisson(Tensor self, Generator? generator=None) -> Tensor",
+            Forms::FUNCTION,
+            |cx, a| {
+                let dtype = args::tensor(a, 0)?.dtype;
+                if !dtype.is_float() {
+                    return Err(OpError::not_implemented(format!("\"poisson_cpu\" not implemented for '{}'", dtype.scalar_name())));
+                }
+                rules::like_first(cx, a)
+            },
+            Kernel(&(poisson as KernelFn)),
+        ),
+        "",
+        zero,
     ),
     random(
         "rrelu_noise(Tensor self, Scalar lower, Scalar upper, Generator? generator=None) -> Tensor",

@@ -647,7 +647,10 @@ fn all(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tenso
 }
 
 fn logsumexp(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
-    let (x, dtype) = widened(e, *args::tensor(a, 0)?)?;
+    let own = *args::tensor(a, 0)?;
+    let default = e.default_float();
+    let float = if e.facts(own).dtype.is_float() { own } else { cast(e, own, default)? };
+    let (x, dtype) = widened(e, float)?;
     let facts = e.facts(x).clone();
     let count = facts.numel(e.dims());
     if e.dims().decide(Rel::Eq, count, Dim::Is(0))? {

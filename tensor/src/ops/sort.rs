@@ -134,43 +134,43 @@ pub static OPS: &[Op] = &[
         &["i64[3,7]"],
     ),
     samples(
-        constant(kernel(
+        kernel(
             "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
             Forms::FUNCTION,
             Family::Sort,
             unique_rule,
             Kernel(&(unique_consecutive as KernelFn)),
-        )),
+        ),
         &["i64[7], True, True"],
     ),
     samples(
-        constant(kernel(
+        kernel(
             "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
             Forms::FUNCTION,
             Family::Sort,
             unique_rule,
             Kernel(&(unique as KernelFn)),
-        )),
+        ),
         &["i64[2,4], True, True, True", "f32[5], True, True, True"],
     ),
     samples(
-        constant(kernel(
+        kernel(
             "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
             Forms::FUNCTION,
             Family::Sort,
             unique_rows_rule,
             Kernel(&(unique_rows as KernelFn)),
-        )),
+        ),
         &["i64[6,2]%2, 0, True, True, True", "i64[2,7]%2, 1, True, True, True", "i64[2,2,3]%2, -1, True, True, True"],
     ),
     samples(
-        constant(kernel(
+        kernel(
             "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
             Forms::FUNCTION,
             Family::Sort,
             unique_rows_rule,
             Kernel(&(unique_rows_consecutive as KernelFn)),
-        )),
+        ),
         &["i64[6,2]%2, 0, True, True", "i64[2,7]%2, 1, True, True"],
     ),
     samples(

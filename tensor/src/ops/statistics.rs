@@ -468,6 +468,10 @@ fn cdist(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     if p < 0.0 {
         return Err(OpError::runtime("cdist only supports non-negative p values"));
     }
+    if p_facts.dtype != q_facts.dtype {
+        let (expected, found) = (p_facts.dtype.scalar_name(), q_facts.dtype.scalar_name());
+        return Err(OpError::runtime(format!("expected scalar type {expected} but found {found}")));
+    }
     let rows = |facts: &Facts| facts.dims[facts.rank() - 2];
     let mode = args::optional_int(a, 3)?.unwrap_or(0);
     let many = e.dims().decide(Rel::Lt, Dim::Is(25), rows(&p_facts))? || e.dims().decide(Rel::Lt, Dim::Is(25), rows(&q_facts))?;

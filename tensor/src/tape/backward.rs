@@ -353,7 +353,7 @@ impl<'a> Walk<'a> {
                 // What was written depends on nothing: the history of the place it was written to ends here.
                 Gradient::Constant => zero,
                 Gradient::Parts | Gradient::Missing => {
-                    return Err(OpError::not_implemented(format!("derivative for {} is not implemented", op.name())));
+                    return Err(OpError::not_implemented(format!("the derivative for '{}' is not implemented.", op.name())));
                 }
             };
             (call.op, rule, call.args()?, call.results(node)?)

@@ -163,7 +163,10 @@ impl Node {
 
     /// As [`Node::name`], as PyTorch's messages about outputs write it: `Add`.
     pub fn op_name(&self) -> String {
-        self.name().trim_end_matches("Backward0").to_owned()
+        match &self.kind {
+            Kind::Written { .. } => "torch::autograd::CopySlices".to_owned(),
+            _ => self.name().trim_end_matches("Backward0").to_owned(),
+        }
     }
 
     /// The nodes its gradients go to, in order of the arguments.

@@ -86,7 +86,8 @@ fn write(cx: &mut Context, recording: bool, op: OpRef, writes: usize, args: &[Ar
     if matches!(pure.0.gradient, Gradient::Parts) && pure != op {
         return write_parts(cx, recording, pure, writes, args);
     }
-    let mut edges = if recording { edges_of(args) } else { SmallVec::new() };
+    // Integers don't become part of the history of what is written into them.
+    let mut edges = if recording && target.data.dtype().is_float() { edges_of(args) } else { SmallVec::new() };
     if recording {
         check_write(target, !edges.is_empty() && pure.0.gradient.differentiable())?;
     }
