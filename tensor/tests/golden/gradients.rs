@@ -23,6 +23,10 @@ const MISSING: &[&str] = &[
     "special_modified_bessel_k1",
     "special_scaled_modified_bessel_k0",
     "special_scaled_modified_bessel_k1",
+    "_unique2",
+    "unique_consecutive",
+    "unique_dim",
+    "unique_dim_consecutive",
     // PyTorch differentiates these; no rule is written.
     "_lu_factor",
     "_lu_permutation",
@@ -73,7 +77,6 @@ const NOT_DIFFERENCES: &[(&str, &str)] = &[
     ("remainder.Scalar_Tensor | 0.7, f16[5]+", "its first argument is a number"),
     ("cross_entropy | f32[3,4], i64[3]%4, f32[4]+", "the weight of classes has no gradient"),
     ("nll_loss | f32[3,4], i64[3]%4, f32[4]+", "the weight of classes has no gradient"),
-    ("_unique2", "has no gradient"),
     ("special_gammainc", "no derivative in the order"),
     ("special_gammaincc", "no derivative in the order"),
     ("igamma", "no derivative in the order"),
