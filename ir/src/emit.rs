@@ -5,12 +5,29 @@ use crate::{
     dtype::Category,
     facts::Bracketed,
     gradient::Gradient,
-    op::{Arg, Emitter, FactsList, Meaning, OpRef, Registry, RuleContext, Val, Vals},
+    op::{Arg, CompositeRule, Emitter, FactsList, Meaning, OpRef, Registry, RuleContext, Val, Vals},
 };
+
+/// Fails where the op refuses these arguments.
+pub fn check(op: OpRef, cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<(), OpError> {
+    op.0.refuses.map_or(Ok(()), |refuses| refuses(cx, args))
+}
+
+/// What a composite comes to: `rule` over these values, where the op doesn't refuse them.
+pub fn decompose(op: OpRef, rule: CompositeRule, emitter: &mut dyn Emitter, args: &[Arg<Val>]) -> Result<Vals, OpError> {
+    if op.0.refuses.is_some() {
+        let facts: Vec<Arg<Facts>> = args.iter().map(|arg| arg.map(|value| emitter.facts(*value).clone())).collect();
+        let facts: Vec<Arg<&Facts>> = facts.iter().map(Arg::borrowed).collect();
+        let default_float = emitter.default_float();
+        check(op, &mut RuleContext { dims: emitter.dims(), default_float }, &facts)?;
+    }
+    rule(emitter, args)
+}
 
 /// The facts of an op's results: its rule's, its parts' for a composite, its target's for a write.
 pub fn facts_of(registry: &Registry, cx: &mut RuleContext<'_>, op: OpRef, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     if let Some(rule) = op.0.facts {
+        check(op, cx, args)?;
         return rule(cx, args);
     }
     match op.0.meaning {
@@ -24,7 +41,7 @@ pub fn facts_of(registry: &Registry, cx: &mut RuleContext<'_>, op: OpRef, args: 
         Meaning::Composite(rule) => {
             let mut emitter = FactsEmitter::new(registry, cx.dims, cx.default_float);
             let args: Vec<Arg<Val>> = args.iter().map(|a| a.map(|f| emitter.value((*f).clone()))).collect();
-            let results = rule(&mut emitter, &args)?;
+            let results = decompose(op, rule, &mut emitter, &args)?;
             Ok(results.iter().map(|v| emitter.facts(*v).clone()).collect())
         }
         _ => Err(OpError::not_implemented(format!("{}: no facts rule", op.name()))),
@@ -141,7 +158,7 @@ impl Emitter for FactsEmitter<'_> {
         if let Meaning::Composite(rule) = op.0.meaning
             && (op.0.facts.is_none() || matches!(op.0.gradient, Gradient::Parts))
         {
-            return rule(self, args);
+            return decompose(op, rule, self, args);
         }
         let mut requires_grad = false;
         args.iter().for_each(|arg| arg.for_each(|value| requires_grad |= self.requires_grad(*value)));

@@ -138,6 +138,9 @@ pub trait Emitter {
 /// Facts of the results from facts of the arguments.
 pub type FactsRule = fn(&mut RuleContext<'_>, &[Arg<&Facts>]) -> Result<FactsList, OpError>;
 
+/// Fails where an op doesn't take arguments of these facts, with PyTorch's text.
+pub type Refusal = fn(&mut RuleContext<'_>, &[Arg<&Facts>]) -> Result<(), OpError>;
+
 /// Facts of the results of one op.
 pub type FactsList = SmallVec<[Facts; 1]>;
 
@@ -277,6 +280,8 @@ pub struct Op {
     pub schema: &'static str,
     /// Which Python forms exist.
     pub forms: Forms,
+    /// What PyTorch refuses of these arguments before anything else, as far as facts and plain arguments tell.
+    pub refuses: Option<Refusal>,
     /// Facts of the results; `None` for a composite, whose facts follow from its parts, and for [`Meaning::Mutate`].
     pub facts: Option<FactsRule>,
     /// What it does.
@@ -453,6 +458,7 @@ fn in_place_form(op: &'static Op) -> Result<&'static Op, SchemaError> {
     Ok(Box::leak(Box::new(Op {
         schema: Box::leak(text.into_boxed_str()),
         forms: if op.forms.has(Forms::METHOD) { Forms::BOTH } else { Forms::INTERNAL },
+        refuses: None,
         facts: None,
         meaning: Meaning::Mutate { pure: schema.name(), writes: 0 },
         gradient: op.gradient,

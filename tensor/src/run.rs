@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use taipan_ir::{
     Arg, DType, Dim, Dims, Emitter, Facts, Meaning, OpError, OpRef, Val,
     dims::NumberDims,
-    emit::check_write,
+    emit::{check, check_write, decompose},
     op::{FactsList, Kernel, RuleContext, Vals},
 };
 
@@ -38,6 +38,10 @@ pub fn run(cx: &mut Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<Tensors,
             let pure = registry().find(pure).ok_or_else(|| missing(op))?.op;
             let Arg::Tensor(target) = &args[writes] else { return Err(OpError::type_error("the written argument must be a Tensor")) };
             write::check_overlap(target)?;
+            let sharing = write::Sharing::of(pure.0.meaning);
+            let mut read: SmallVec<[&Tensor; 4]> = SmallVec::new();
+            args.iter().enumerate().filter(|(place, _)| *place != writes).for_each(|(_, arg)| arg.for_each(|t| read.push(t)));
+            read.iter().try_for_each(|tensor| write::check_sharing(sharing, target, tensor))?;
             let value = run(cx, pure, args)?;
             check_write(&mut NumberDims, &target.facts(), &value[0].facts())?;
             write::write_into(cx, target, &value[0])?;
@@ -46,7 +50,7 @@ pub fn run(cx: &mut Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<Tensors,
         Meaning::Composite(rule) => {
             let mut emitter = EagerEmitter::new(cx);
             let args: SmallVec<[Arg<Val>; 8]> = args.iter().map(|a| a.map(|t| emitter.value(t.clone()))).collect();
-            let results = rule(&mut emitter, &args)?;
+            let results = decompose(op, rule, &mut emitter, &args)?;
             Ok(results.iter().map(|v| emitter.tensor(*v).clone()).collect())
         }
     }
@@ -57,7 +61,9 @@ fn facts(cx: &Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<FactsList, OpE
     let rule = op.0.facts.ok_or_else(|| missing(op))?;
     let owned: SmallVec<[Arg<Facts>; 4]> = args.iter().map(|a| a.map(Tensor::facts)).collect();
     let borrowed: SmallVec<[Arg<&Facts>; 4]> = owned.iter().map(Arg::borrowed).collect();
-    rule(&mut RuleContext { dims: &mut NumberDims, default_float: cx.default_float }, &borrowed)
+    let mut rule_context = RuleContext { dims: &mut NumberDims, default_float: cx.default_float };
+    check(op, &mut rule_context, &borrowed)?;
+    rule(&mut rule_context, &borrowed)
 }
 
 fn check_sizes(f: &Facts) -> Result<(), OpError> {

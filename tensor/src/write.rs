@@ -3,7 +3,7 @@
 use crate::{Context, Storage, Tensor, layout, pointwise, pointwise::ProgramKey, program::Program, storage::Bytes, with_bits};
 use smallvec::smallvec;
 use std::sync::Arc;
-use taipan_ir::{DType, OpError, body::Body, promote::compute_type};
+use taipan_ir::{DType, Meaning, OpError, body::Body, op::Family, promote::compute_type};
 
 /// Writes `value` into `target`: converted to its dtype, broadcast to its sizes. The shapes must allow it.
 ///
@@ -72,6 +72,51 @@ pub fn check_overlap(target: &Tensor) -> Result<(), OpError> {
         ));
     }
     Ok(())
+}
+
+/// How the memory of a tensor that is written and of one that is read may meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sharing {
+    /// In any way: the op reads all before it writes.
+    Any,
+    /// As the same view only, as for ops that go element by element.
+    SameView,
+    /// Not at all.
+    None,
+}
+
+impl Sharing {
+    /// What an op that is written into one of its inputs, or into `out=`, allows.
+    pub fn of(meaning: Meaning) -> Sharing {
+        match meaning {
+            Meaning::Pointwise { .. } | Meaning::Kernel { family: Family::Copy, .. } => Sharing::SameView,
+            Meaning::Kernel { family: Family::Gather | Family::Scatter, .. } => Sharing::None,
+            _ => Sharing::Any,
+        }
+    }
+}
+
+/// PyTorch's refusal to write over what is read. Only tensors without gaps are looked at, as PyTorch does.
+pub fn check_sharing(sharing: Sharing, target: &Tensor, read: &Tensor) -> Result<(), OpError> {
+    if sharing == Sharing::Any || !Arc::ptr_eq(target.storage(), read.storage()) || target.numel() == 0 || read.numel() == 0 {
+        return Ok(());
+    }
+    let dense = |t: &Tensor| layout::is_dense(t.sizes(), t.strides());
+    if !target.same_view(read) && !(dense(target) && dense(read)) {
+        return Ok(());
+    }
+    let bytes = |t: &Tensor| {
+        let size = t.dtype().size() as i64;
+        (t.offset() * size, (t.offset() + t.numel() as i64) * size)
+    };
+    let ((start, end), (first, last)) = (bytes(target), bytes(read));
+    let same = target.same_view(read) || ((start, end) == (first, last) && target.strides() == read.strides());
+    if start >= last || first >= end || (same && sharing == Sharing::SameView) {
+        return Ok(());
+    }
+    Err(OpError::runtime(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.",
+    ))
 }
 
 /// The tensor with elements of another dtype; the tensor itself where it has that dtype. The result is row-major.

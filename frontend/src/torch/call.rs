@@ -18,12 +18,12 @@ use rustpython_vm::{
 };
 use std::rc::Rc;
 use taipan_ir::{
-    Arg,
+    Arg, DType, Gradient, Meaning,
     bind::{Bound, CallForm, Operand, bind},
-    op::{Entry, Forms, Meaning},
+    op::{Entry, Family, Forms},
     schema::Kind,
 };
-use taipan_tensor::{Tensor, registry, tape::Var};
+use taipan_tensor::{Tensor, ops::refusal::dtypes::scalar_type_name, registry, tape::Var, write};
 
 /// All overloads that one name of `torch` stands for.
 #[derive(Debug)]
@@ -314,7 +314,7 @@ impl TorchState {
             Variable::note_write();
         }
         if let Some(out) = &bound.out {
-            return self.write_out(entry.schema.base, out, results.into_iter().map(Computed::var).collect(), vm);
+            return self.write_out(entry, &bound.args, out, results.into_iter().map(Computed::var).collect(), vm);
         }
         let mut objects = Vec::with_capacity(results.len());
         for (index, result) in results.into_iter().enumerate() {
@@ -368,7 +368,15 @@ impl TorchState {
     }
 
     /// Puts results into the tensors given as `out=`.
-    fn write_out(self: &Rc<Self>, name: &str, out: &Operand<PyRef<Variable>>, results: Vec<Var>, vm: &VirtualMachine) -> PyResult {
+    fn write_out(
+        self: &Rc<Self>,
+        entry: &Entry,
+        args: &[Arg<PyRef<Variable>>],
+        out: &Operand<PyRef<Variable>>,
+        results: Vec<Var>,
+        vm: &VirtualMachine,
+    ) -> PyResult {
+        let name = entry.schema.base;
         if results.iter().any(Var::requires_grad) {
             return Err(
                 vm.new_runtime_error("out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
@@ -390,7 +398,19 @@ impl TorchState {
         if targets.len() != results.len() {
             return Err(vm.new_type_error(format!("'out' must hold {} tensors, not {}", results.len(), targets.len())));
         }
+        let meaning = entry.op.0.meaning;
+        let mut read = vec![];
+        args.iter().for_each(|arg| arg.for_each(|variable| read.push(variable.data())));
         for (target, result) in targets.iter().zip(results) {
+            let (own, sharing) = (target.data(), write::Sharing::of(meaning));
+            read.iter().try_for_each(|tensor| write::check_sharing(sharing, &own, tensor)).map_err(|error| raise(error, vm))?;
+            if own.dtype() != result.data.dtype() && keeps_dtype(entry, result.data.dtype()) {
+                return Err(vm.new_runtime_error(format!(
+                    "Expected out tensor to have dtype {}, but got {} instead",
+                    scalar_type_name(result.data.dtype()),
+                    scalar_type_name(own.dtype())
+                )));
+            }
             self.write_one(target, result.data, vm)?;
         }
         let mut objects: Vec<PyObjectRef> = targets.into_iter().map(Into::into).collect();
@@ -416,5 +436,17 @@ impl TorchState {
             target.set_data(data);
         }
         Ok(())
+    }
+}
+
+/// Whether `out=` must have the dtype of the result, rather than any that the result can be cast to.
+fn keeps_dtype(entry: &Entry, result: DType) -> bool {
+    match entry.op.0.meaning {
+        Meaning::Kernel { family: Family::MatMul | Family::Sort | Family::Normalize | Family::Gather | Family::Scatter, .. } => true,
+        // Places of extremes are integers, and what comes with them isn't cast either.
+        Meaning::Kernel { family: Family::Reduce, .. } => {
+            entry.schema.returns.len() > 1 || (result == DType::I64 && matches!(entry.op.0.gradient, Gradient::Constant))
+        }
+        _ => false,
     }
 }

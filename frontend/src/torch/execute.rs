@@ -2,7 +2,7 @@
 
 use super::variable::Variable;
 use rustpython_vm::PyRef;
-use taipan_ir::{Arg, Gradient, Meaning, OpError, OpRef, Val, op::CompositeRule};
+use taipan_ir::{Arg, Gradient, Meaning, OpError, OpRef, Val, emit::decompose, op::CompositeRule};
 use taipan_tensor::{
     Context,
     tape::{TapeEmitter, Var},
@@ -35,7 +35,7 @@ impl Computed {
 /// Runs an op on `args`, and puts it on the tape where `recording`.
 pub(super) fn execute(context: &mut Context, recording: bool, op: OpRef, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
     if let (Meaning::Composite(rule), Gradient::Parts) = (op.0.meaning, op.0.gradient) {
-        return composite(context, recording, rule, args);
+        return composite(context, recording, op, rule, args);
     }
     let args: Vec<Arg<Var>> = args.iter().map(|arg| arg.map(|variable| variable.var())).collect();
     let results = taipan_tensor::tape::run(context, recording, op, &args)?;
@@ -43,7 +43,13 @@ pub(super) fn execute(context: &mut Context, recording: bool, op: OpRef, args: &
 }
 
 /// A composite's rule runs here, as only its values tell a result that is an argument from an equal view of it.
-fn composite(context: &mut Context, recording: bool, rule: CompositeRule, args: &[Arg<PyRef<Variable>>]) -> Result<Vec<Computed>, OpError> {
+fn composite(
+    context: &mut Context,
+    recording: bool,
+    op: OpRef,
+    rule: CompositeRule,
+    args: &[Arg<PyRef<Variable>>],
+) -> Result<Vec<Computed>, OpError> {
     let mut emitter = TapeEmitter::new(context, recording);
     let mut given = Vec::new();
     let mut enter = |variable: &PyRef<Variable>| {
@@ -52,7 +58,7 @@ fn composite(context: &mut Context, recording: bool, rule: CompositeRule, args: 
         value
     };
     let args: Vec<Arg<Val>> = args.iter().map(|arg| arg.map(&mut enter)).collect();
-    let results = rule(&mut emitter, &args)?;
+    let results = decompose(op, rule, &mut emitter, &args)?;
     let computed = |value: &Val| match given.iter().find(|(own, _)| own == value) {
         Some((_, variable)) => Computed::Argument(variable.clone()),
         None => Computed::New(emitter.var(*value).clone()),

@@ -11,7 +11,7 @@ use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
     builtins::{PyEllipsis, PyInt, PyList, PySlice, PyStr, PyTuple},
 };
-use taipan_ir::{DType, Dim, Number, bind::Operand};
+use taipan_ir::{DType, Dim, Number, bind::Operand, promote::compute_type};
 use taipan_tensor::Tensor;
 
 type Items = Vec<Item<PyRef<Variable>>>;
@@ -191,7 +191,10 @@ fn assigned(zelf: &Py<Variable>, value: &PyObject, vm: &VirtualMachine) -> PyRes
     }
     let dtype = zelf.with_data(|data| data.dtype());
     match create::number(value, vm)? {
-        Some(number) => Ok(zelf.state().wrap(Tensor::full(dtype, &[], number), vm)),
+        Some(number) => {
+            taipan_tensor::ops::refusal::numbers::representable(number, compute_type(dtype)).map_err(|error| raise(error, vm))?;
+            Ok(zelf.state().wrap(Tensor::full(dtype, &[], number), vm))
+        }
         None => Err(vm.new_type_error(format!("can't assign a {} to a torch.{}Tensor", type_name(value), dtype.scalar_name()))),
     }
 }

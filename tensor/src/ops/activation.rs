@@ -4,8 +4,9 @@ use super::{
     args,
     arithmetic::x,
     call::{one, t},
-    define::{ALL, composite, gradient, pointwise, samples, ulps},
+    define::{ALL, composite, gradient, pointwise, refusing, samples, ulps},
     gradient::activation::*,
+    refusal::{dtypes, numbers, shapes},
     rules,
 };
 use smallvec::smallvec;
@@ -32,79 +33,108 @@ const fn floats(schema: &'static str, forms: Forms, body: BodyRule) -> Op {
 pub static OPS: &[Op] = &[
     samples(
         gradient(
-            pointwise("relu(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
-                let zero = b.number(x(a, 0), 0.0);
-                b.max(x(a, 0), zero)
-            }),
+            refusing(
+                pointwise("relu(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
+                    let zero = b.number(x(a, 0), 0.0);
+                    b.max(x(a, 0), zero)
+                }),
+                |_, a| dtypes::no_bools(a, || OpError::not_implemented("Boolean inputs not supported for relu")),
+            ),
             "result",
             of_relu,
         ),
         &["f32[2,3]", "i64[4]"],
     ),
-    gradient(floats("relu6(Tensor self) -> Tensor", INNER, |b, a| between(b, x(a, 0), 0.0, 6.0)), "self", |b| inside(b, 0.0, 6.0, 1.0)),
     gradient(
-        floats("gelu(Tensor self, *, str approximate='none') -> Tensor", Forms::NN, |b, a| {
-            let value = x(a, 0);
-            let half = b.mul_number(value, 0.5);
-            if args::text(a, 1) == "tanh" {
-                let square = b.mul(value, value);
-                let cube = b.mul(square, value);
-                let bent = b.mul_number(cube, 0.044715);
-                let sum = b.add(value, bent);
-                let inner = b.mul_number(sum, std::f64::consts::SQRT_2 * FRAC_2_SQRT_PI * 0.5);
-                let tanh = b.tanh(inner);
-                let sum = b.add_number(tanh, 1.0);
-                return b.mul(half, sum);
-            }
-            let scaled = b.mul_number(value, FRAC_1_SQRT_2);
-            let erf = b.erf(scaled);
-            let sum = b.add_number(erf, 1.0);
-            b.mul(half, sum)
-        }),
+        refusing(floats("relu6(Tensor self) -> Tensor", INNER, |b, a| between(b, x(a, 0), 0.0, 6.0)), dtypes::hardtanh_fixed),
+        "self",
+        |b| inside(b, 0.0, 6.0, 1.0),
+    ),
+    gradient(
+        refusing(
+            floats("gelu(Tensor self, *, str approximate='none') -> Tensor", Forms::NN, |b, a| {
+                let value = x(a, 0);
+                let half = b.mul_number(value, 0.5);
+                if args::text(a, 1) == "tanh" {
+                    let square = b.mul(value, value);
+                    let cube = b.mul(square, value);
+                    let bent = b.mul_number(cube, 0.044715);
+                    let sum = b.add(value, bent);
+                    let inner = b.mul_number(sum, std::f64::consts::SQRT_2 * FRAC_2_SQRT_PI * 0.5);
+                    let tanh = b.tanh(inner);
+                    let sum = b.add_number(tanh, 1.0);
+                    return b.mul(half, sum);
+                }
+                let scaled = b.mul_number(value, FRAC_1_SQRT_2);
+                let erf = b.erf(scaled);
+                let sum = b.add_number(erf, 1.0);
+                b.mul(half, sum)
+            }),
+            dtypes::gelu,
+        ),
         "self",
         of_gelu,
     ),
     gradient(
-        floats("silu(Tensor self) -> Tensor", INNER, |b, a| {
-            let minus = b.neg(x(a, 0));
-            let e = b.exp(minus);
-            let sum = b.add_number(e, 1.0);
-            b.div(x(a, 0), sum)
-        }),
+        refusing(
+            floats("silu(Tensor self) -> Tensor", INNER, |b, a| {
+                let minus = b.neg(x(a, 0));
+                let e = b.exp(minus);
+                let sum = b.add_number(e, 1.0);
+                b.div(x(a, 0), sum)
+            }),
+            |_, a| dtypes::floats(a, "silu_cpu"),
+        ),
         "self",
         of_silu,
     ),
     gradient(
-        floats("mish(Tensor self) -> Tensor", INNER, |b, a| {
-            let soft = softplus(b, x(a, 0), 1.0, 20.0);
-            let tanh = b.tanh(soft);
-            b.mul(x(a, 0), tanh)
-        }),
+        refusing(
+            floats("mish(Tensor self) -> Tensor", INNER, |b, a| {
+                let soft = softplus(b, x(a, 0), 1.0, 20.0);
+                let tanh = b.tanh(soft);
+                b.mul(x(a, 0), tanh)
+            }),
+            |_, a| dtypes::floats(a, "mish_cpu"),
+        ),
         "self",
         of_mish,
     ),
     gradient(
-        floats("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Forms::NN, |b, a| {
-            softplus(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 20.0))
-        }),
+        refusing(
+            floats("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Forms::NN, |b, a| {
+                softplus(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 20.0))
+            }),
+            |cx, a| dtypes::floats(a, "softplus_cpu").and_then(|()| numbers::operand::<1>(cx, a)),
+        ),
         "self",
         of_softplus,
     ),
     gradient(
-        floats("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", INNER, |b, a| {
-            elu(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 1.0), args::float(a, 3, 1.0))
-        }),
+        refusing(
+            floats("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", INNER, |b, a| {
+                elu(b, x(a, 0), args::float(a, 1, 1.0), args::float(a, 2, 1.0), args::float(a, 3, 1.0))
+            }),
+            |cx, a| dtypes::floats(a, "elu_cpu").and_then(|()| numbers::operand::<1>(cx, a)),
+        ),
         "self",
         |b| elu_like(b, args::float(b.args(), 1, 1.0), args::float(b.args(), 2, 1.0), args::float(b.args(), 3, 1.0)),
     ),
-    gradient(floats("selu(Tensor self) -> Tensor", ALL, |b, a| elu(b, x(a, 0), SELU_ALPHA, SELU_SCALE, 1.0)), "self", |b| {
-        elu_like(b, SELU_ALPHA, SELU_SCALE, 1.0)
-    }),
     gradient(
-        floats("celu(Tensor self, Scalar alpha=1.0) -> Tensor", ALL, |b, a| {
-            let alpha = args::float(a, 1, 1.0);
-            elu(b, x(a, 0), alpha, 1.0, 1.0 / alpha)
+        refusing(floats("selu(Tensor self) -> Tensor", ALL, |b, a| elu(b, x(a, 0), SELU_ALPHA, SELU_SCALE, 1.0)), |_, a| {
+            dtypes::floats(a, "elu_cpu")
         }),
+        "self",
+        |b| elu_like(b, SELU_ALPHA, SELU_SCALE, 1.0),
+    ),
+    gradient(
+        refusing(
+            floats("celu(Tensor self, Scalar alpha=1.0) -> Tensor", ALL, |b, a| {
+                let alpha = args::float(a, 1, 1.0);
+                elu(b, x(a, 0), alpha, 1.0, 1.0 / alpha)
+            }),
+            dtypes::celu,
+        ),
         "self",
         |b| {
             let alpha = args::float(b.args(), 1, 1.0);
@@ -112,11 +142,14 @@ pub static OPS: &[Op] = &[
         },
     ),
     gradient(
-        floats("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", INNER, |b, a| {
-            let slope = b.mul_number(x(a, 0), args::float(a, 1, 0.01));
-            let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
-            b.select(positive, x(a, 0), slope)
-        }),
+        refusing(
+            floats("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", INNER, |b, a| {
+                let slope = b.mul_number(x(a, 0), args::float(a, 1, 0.01));
+                let positive = b.compare_number(Compare::Gt, x(a, 0), 0.0);
+                b.select(positive, x(a, 0), slope)
+            }),
+            |cx, a| dtypes::floats(a, "leaky_relu_cpu").and_then(|()| numbers::operand::<1>(cx, a)),
+        ),
         "self",
         of_leaky_relu,
     ),
@@ -133,50 +166,66 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[3]"],
     ),
     samples(
-        composite("prelu(Tensor self, Tensor weight) -> Tensor", Forms::BOTH.or(Forms::NN), prelu),
+        refusing(composite("prelu(Tensor self, Tensor weight) -> Tensor", Forms::BOTH.or(Forms::NN), prelu), shapes::prelu),
         &["f32[2,3], f32[3]", "f32[2,3,4], f32[1]"],
     ),
     samples(
         gradient(
-            pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", INNER, Common, rules::common_one, |b, a| {
-                between(b, x(a, 0), args::float(a, 1, -1.0), args::float(a, 2, 1.0))
-            }),
+            refusing(
+                pointwise(
+                    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+                    INNER,
+                    Common,
+                    rules::common_one,
+                    |b, a| between(b, x(a, 0), args::float(a, 1, -1.0), args::float(a, 2, 1.0)),
+                ),
+                dtypes::hardtanh,
+            ),
             "self",
             |b| inside(b, args::float(b.args(), 1, -1.0), args::float(b.args(), 2, 1.0), 1.0),
         ),
         &["f32[5]", "f32[5], -0.5, 0.25"],
     ),
     gradient(
-        floats("hardsigmoid(Tensor self) -> Tensor", INNER, |b, a| {
-            let shifted = b.add_number(x(a, 0), 3.0);
-            let bounded = between(b, shifted, 0.0, 6.0);
-            let six = b.number(bounded, 6.0);
-            b.div(bounded, six)
-        }),
+        refusing(
+            floats("hardsigmoid(Tensor self) -> Tensor", INNER, |b, a| {
+                let shifted = b.add_number(x(a, 0), 3.0);
+                let bounded = between(b, shifted, 0.0, 6.0);
+                let six = b.number(bounded, 6.0);
+                b.div(bounded, six)
+            }),
+            |_, a| dtypes::floats(a, "hardsigmoid_cpu"),
+        ),
         "self",
         |b| inside(b, -3.0, 3.0, f64::from(1.0_f32 / 6.0)),
     ),
     gradient(
-        floats("hardswish(Tensor self) -> Tensor", INNER, |b, a| {
-            let shifted = b.add_number(x(a, 0), 3.0);
-            let bounded = between(b, shifted, 0.0, 6.0);
-            let product = b.mul(x(a, 0), bounded);
-            let six = b.number(product, 6.0);
-            b.div(product, six)
-        }),
+        refusing(
+            floats("hardswish(Tensor self) -> Tensor", INNER, |b, a| {
+                let shifted = b.add_number(x(a, 0), 3.0);
+                let bounded = between(b, shifted, 0.0, 6.0);
+                let product = b.mul(x(a, 0), bounded);
+                let six = b.number(product, 6.0);
+                b.div(product, six)
+            }),
+            |_, a| dtypes::floats(a, "hardswish_cpu"),
+        ),
         "self",
         of_hardswish,
     ),
     gradient(
-        floats("logsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
-            let zero = b.number(x(a, 0), 0.0);
-            let low = b.min(x(a, 0), zero);
-            let size = b.abs(x(a, 0));
-            let minus = b.neg(size);
-            let e = b.exp(minus);
-            let log = b.log1p(e);
-            b.sub(low, log)
-        }),
+        refusing(
+            floats("logsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
+                let zero = b.number(x(a, 0), 0.0);
+                let low = b.min(x(a, 0), zero);
+                let size = b.abs(x(a, 0));
+                let minus = b.neg(size);
+                let e = b.exp(minus);
+                let log = b.log1p(e);
+                b.sub(low, log)
+            }),
+            |_, a| dtypes::floats(a, "log_sigmoid_cpu"),
+        ),
         "self",
         of_logsigmoid,
     ),
@@ -198,44 +247,53 @@ pub static OPS: &[Op] = &[
         of_tanhshrink,
     ),
     gradient(
-        floats("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::BOTH.or(Forms::NN), |b, a| {
-            let size = b.abs(x(a, 0));
-            let bound = b.number(size, args::float(a, 1, 0.5));
-            let bound = b.rounded(bound);
-            let near = b.compare(Compare::Le, size, bound);
-            let zero = b.number(x(a, 0), 0.0);
-            b.select(near, zero, x(a, 0))
-        }),
+        refusing(
+            floats("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::BOTH.or(Forms::NN), |b, a| {
+                let size = b.abs(x(a, 0));
+                let bound = b.number(size, args::float(a, 1, 0.5));
+                let bound = b.rounded(bound);
+                let near = b.compare(Compare::Le, size, bound);
+                let zero = b.number(x(a, 0), 0.0);
+                b.select(near, zero, x(a, 0))
+            }),
+            |cx, a| dtypes::floats(a, "hardshrink_cpu").and_then(|()| numbers::operand::<1>(cx, a)),
+        ),
         "self",
         of_shrink,
     ),
     gradient(
-        floats("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::NN, |b, a| {
-            let bound = b.number(x(a, 0), args::float(a, 1, 0.5));
-            let bound = b.rounded(bound);
-            let minus = b.neg(bound);
-            let (less, more) = (b.sub(x(a, 0), bound), b.add(x(a, 0), bound));
-            let (above, below) = (b.compare(Compare::Gt, x(a, 0), bound), b.compare(Compare::Lt, x(a, 0), minus));
-            let zero = b.number(x(a, 0), 0.0);
-            let result = b.select(below, more, zero);
-            b.select(above, less, result)
-        }),
+        refusing(
+            floats("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Forms::NN, |b, a| {
+                let bound = b.number(x(a, 0), args::float(a, 1, 0.5));
+                let bound = b.rounded(bound);
+                let minus = b.neg(bound);
+                let (less, more) = (b.sub(x(a, 0), bound), b.add(x(a, 0), bound));
+                let (above, below) = (b.compare(Compare::Gt, x(a, 0), bound), b.compare(Compare::Lt, x(a, 0), minus));
+                let zero = b.number(x(a, 0), 0.0);
+                let result = b.select(below, more, zero);
+                b.select(above, less, result)
+            }),
+            |_, a| dtypes::floats(a, "softshrink_check").and_then(|()| numbers::shrinkage(a)),
+        ),
         "self",
         of_shrink,
     ),
     samples(
         gradient(
-            pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", ALL, Common, threshold_rule, |b, a| {
-                let value = b.operand(x(a, 0), &a[2]);
-                let above = b.compare_number(Compare::Gt, x(a, 0), args::float(a, 1, 0.0));
-                b.select(above, x(a, 0), value)
-            }),
+            refusing(
+                pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", ALL, Common, threshold_rule, |b, a| {
+                    let value = b.operand(x(a, 0), &a[2]);
+                    let above = b.compare_number(Compare::Gt, x(a, 0), args::float(a, 1, 0.0));
+                    b.select(above, x(a, 0), value)
+                }),
+                |cx, a| numbers::operand::<1>(cx, a).and_then(|()| numbers::operand::<2>(cx, a)),
+            ),
             "self",
             of_threshold,
         ),
         &["f32[5], 0.1, 20"],
     ),
-    samples(composite("glu(Tensor self, int dim=-1) -> Tensor", Forms::NN, glu), &["f32[2,4]", "f32[4,3], 0"]),
+    samples(refusing(composite("glu(Tensor self, int dim=-1) -> Tensor", Forms::NN, glu), shapes::glu), &["f32[2,4]", "f32[4,3], 0"]),
 ];
 
 fn threshold_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
@@ -243,6 +301,8 @@ fn threshold_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<Fact
 }
 
 fn between(b: &mut Body, value: Scalar, low: f64, high: f64) -> Scalar {
+    let within = |x: f64| numbers::integer_range(b.dtype(value)).map_or(x, |(least, greatest)| x.clamp(least as f64, greatest as f64));
+    let (low, high) = (within(low), within(high));
     let (low, high) = (b.number(value, low), b.number(value, high));
     let bounded = b.max(value, low);
     b.min(bounded, high)

@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, one, t},
-    define::{ALL, close, composite, gradient, pointwise, samples, ulps},
+    define::{ALL, close, composite, gradient, pointwise, refusing, samples, ulps},
     gradient::{arithmetic::*, zero},
+    refusal::{dtypes, numbers},
     rules,
 };
 use taipan_ir::{
@@ -42,9 +43,12 @@ const FLOAT_PAIRS: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]", "f16[4], f1
 pub static OPS: &[Op] = &[
     samples(
         gradient(
-            pointwise("add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, add_rule, |b, a| {
-                scaled_sum(b, a, 1.0)
-            }),
+            refusing(
+                pointwise("add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, add_rule, |b, a| {
+                    scaled_sum(b, a, 1.0)
+                }),
+                numbers::alpha,
+            ),
             "",
             of_add,
         ),
@@ -52,16 +56,22 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise("sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, sub_rule, |b, a| {
-                scaled_sum(b, a, -1.0)
-            }),
+            refusing(
+                pointwise("sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, sub_rule, |b, a| {
+                    scaled_sum(b, a, -1.0)
+                }),
+                numbers::alpha,
+            ),
             "",
             of_sub,
         ),
         SCALED,
     ),
     samples(
-        composite("rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", Forms::FUNCTION, reversed_sub),
+        refusing(
+            composite("rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", Forms::FUNCTION, reversed_sub),
+            numbers::alpha,
+        ),
         &["f32[3], f32[3]", "f32[3], 2", "i64[3], 5, alpha=2"],
     ),
     samples(
@@ -144,9 +154,12 @@ pub static OPS: &[Op] = &[
     ulps(
         samples(
             gradient(
-                pointwise("pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", ALL, Common, pow_rule, |b, a| {
-                    power(b, x(a, 0), x(a, 1))
-                }),
+                refusing(
+                    pointwise("pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", ALL, Common, pow_rule, |b, a| {
+                        power(b, x(a, 0), x(a, 1))
+                    }),
+                    dtypes::pow,
+                ),
                 "self: self, exponent; exponent: self, exponent, result",
                 of_pow,
             ),
@@ -213,24 +226,40 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise("clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
-                clamped(b, x(a, 0), &a[1], &a[2])
-            }),
+            refusing(
+                pointwise(
+                    "clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
+                    ALL,
+                    Common,
+                    clamp_rule,
+                    |b, a| clamped(b, x(a, 0), &a[1], &a[2]),
+                ),
+                numbers::bounds::<1, 2>,
+            ),
             "self, min, max",
             of_clamp,
         ),
         &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None"],
     ),
     gradient(
-        pointwise("clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
-            clamped(b, x(a, 0), &a[1], &a[2])
-        }),
+        refusing(
+            pointwise("clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
+                clamped(b, x(a, 0), &a[1], &a[2])
+            }),
+            numbers::bounds::<1, 2>,
+        ),
         "self, min, max",
         of_clamp,
     ),
     samples(
         gradient(
-            pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
+            refusing(
+                pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| {
+                    let low = bound(b, x(a, 0), &a[1]);
+                    b.max(x(a, 0), low)
+                }),
+                numbers::bounds::<1, 0>,
+            ),
             "self, min",
             |b| of_bound(b, "gt.Tensor"),
         ),
@@ -238,7 +267,13 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
+            refusing(
+                pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| {
+                    let high = bound(b, x(a, 0), &a[1]);
+                    b.min(x(a, 0), high)
+                }),
+                numbers::bounds::<0, 1>,
+            ),
             "self, max",
             |b| of_bound(b, "lt.Tensor"),
         ),
@@ -264,17 +299,20 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", ALL, Common, lerp_rule, |b, a| {
-                let (start, end, weight) = (x(a, 0), x(a, 1), x(a, 2));
-                let difference = b.sub(end, start);
-                // From the nearer end, so that both ends come out exactly.
-                let size = b.abs(weight);
-                let near = b.compare_number(Compare::Lt, size, 0.5);
-                let rest = b.add_number(weight, -1.0);
-                let step = b.select(near, weight, rest);
-                let from = b.select(near, start, end);
-                b.fma(step, difference, from)
-            }),
+            refusing(
+                pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", ALL, Common, lerp_rule, |b, a| {
+                    let (start, end, weight) = (x(a, 0), x(a, 1), x(a, 2));
+                    let difference = b.sub(end, start);
+                    // From the nearer end, so that both ends come out exactly.
+                    let size = b.abs(weight);
+                    let near = b.compare_number(Compare::Lt, size, 0.5);
+                    let rest = b.add_number(weight, -1.0);
+                    let step = b.select(near, weight, rest);
+                    let from = b.select(near, start, end);
+                    b.fma(step, difference, from)
+                }),
+                dtypes::lerp,
+            ),
             "self: weight; end: weight; weight: self, end",
             of_lerp,
         ),
@@ -282,20 +320,23 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise(
-                "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                ALL,
-                Common,
-                rules::common_triple,
-                |b, a| {
-                    let scale = b.operand(x(a, 0), &a[3]);
-                    let scaled = b.mul(scale, x(a, 1));
-                    if b.dtype(scaled).is_float() {
-                        return b.fma(scaled, x(a, 2), x(a, 0));
-                    }
-                    let product = b.mul(scaled, x(a, 2));
-                    b.add(x(a, 0), product)
-                },
+            refusing(
+                pointwise(
+                    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                    ALL,
+                    Common,
+                    rules::common_triple,
+                    |b, a| {
+                        let scale = b.operand(x(a, 0), &a[3]);
+                        let scaled = b.mul(scale, x(a, 1));
+                        if b.dtype(scaled).is_float() {
+                            return b.fma(scaled, x(a, 2), x(a, 0));
+                        }
+                        let product = b.mul(scaled, x(a, 2));
+                        b.add(x(a, 0), product)
+                    },
+                ),
+                numbers::value_of_three,
             ),
             "tensor1: tensor2; tensor2: tensor1",
             of_addcmul,
@@ -304,17 +345,20 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise(
-                "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                ALL,
-                Common,
-                rules::common_triple,
-                |b, a| {
-                    let scale = b.operand(x(a, 0), &a[3]);
-                    let scaled = b.mul(scale, x(a, 1));
-                    let quotient = b.div(scaled, x(a, 2));
-                    b.add(x(a, 0), quotient)
-                },
+            refusing(
+                pointwise(
+                    "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                    ALL,
+                    Common,
+                    rules::common_triple,
+                    |b, a| {
+                        let scale = b.operand(x(a, 0), &a[3]);
+                        let scaled = b.mul(scale, x(a, 1));
+                        let quotient = b.div(scaled, x(a, 2));
+                        b.add(x(a, 0), quotient)
+                    },
+                ),
+                dtypes::addcdiv,
             ),
             "tensor1: tensor2; tensor2: tensor1, tensor2",
             of_addcdiv,
@@ -326,12 +370,15 @@ pub static OPS: &[Op] = &[
     }),
     samples(
         gradient(
-            pointwise(
-                "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-                Forms::FUNCTION,
-                Select,
-                where_rule,
-                |b, a| b.select(x(a, 0), x(a, 1), x(a, 2)),
+            refusing(
+                pointwise(
+                    "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+                    Forms::FUNCTION,
+                    Select,
+                    where_rule,
+                    |b, a| b.select(x(a, 0), x(a, 1), x(a, 2)),
+                ),
+                numbers::alternatives,
             ),
             "condition",
             of_where,
@@ -340,15 +387,18 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise(
-                "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-                ALL,
-                First,
-                masked_fill_rule,
-                |b, a| {
-                    let value = b.operand(x(a, 0), &a[2]);
-                    b.select(x(a, 1), value, x(a, 0))
-                },
+            refusing(
+                pointwise(
+                    "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
+                    ALL,
+                    First,
+                    masked_fill_rule,
+                    |b, a| {
+                        let value = b.operand(x(a, 0), &a[2]);
+                        b.select(x(a, 1), value, x(a, 0))
+                    },
+                ),
+                numbers::element::<2>,
             ),
             "mask",
             of_masked_fill,
@@ -356,14 +406,17 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], bool[3], -inf", "f32[4], bool[4], 0", "i64[4], bool[4], 7"],
     ),
     samples(
-        pointwise("heaviside(Tensor self, Tensor values) -> Tensor", ALL, Common, rules::common, |b, a| {
-            let value = x(a, 0);
-            let zero = b.compare_number(Compare::Eq, value, 0.0);
-            let positive = b.compare_number(Compare::Gt, value, 0.0);
-            let (one, none) = (b.number(value, 1.0), b.number(value, 0.0));
-            let step = b.select(positive, one, none);
-            b.select(zero, x(a, 1), step)
-        }),
+        refusing(
+            pointwise("heaviside(Tensor self, Tensor values) -> Tensor", ALL, Common, rules::common, |b, a| {
+                let value = x(a, 0);
+                let zero = b.compare_number(Compare::Eq, value, 0.0);
+                let positive = b.compare_number(Compare::Gt, value, 0.0);
+                let (one, none) = (b.number(value, 1.0), b.number(value, 0.0));
+                let step = b.select(positive, one, none);
+                b.select(zero, x(a, 1), step)
+            }),
+            dtypes::heaviside,
+        ),
         &["f32[5], f32[5]"],
     ),
     close(samples(
@@ -401,19 +454,22 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Float, rules::float, |b, a| {
-                let (p, q) = (x(a, 0), x(a, 1));
-                let high = b.max(p, q);
-                let difference = b.sub(p, q);
-                let size = b.abs(difference);
-                let minus = b.neg(size);
-                let e = b.exp(minus);
-                let log = b.log1p(e);
-                let sum = b.add(high, log);
-                let equal = b.compare(Compare::Eq, p, q);
-                let doubled = b.add_number(p, std::f64::consts::LN_2);
-                b.select(equal, doubled, sum)
-            }),
+            refusing(
+                pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Float, rules::float, |b, a| {
+                    let (p, q) = (x(a, 0), x(a, 1));
+                    let high = b.max(p, q);
+                    let difference = b.sub(p, q);
+                    let size = b.abs(difference);
+                    let minus = b.neg(size);
+                    let e = b.exp(minus);
+                    let log = b.log1p(e);
+                    let sum = b.add(high, log);
+                    let equal = b.compare(Compare::Eq, p, q);
+                    let doubled = b.add_number(p, std::f64::consts::LN_2);
+                    b.select(equal, doubled, sum)
+                }),
+                dtypes::logaddexp,
+            ),
             "self, other",
             of_logaddexp,
         ),
@@ -474,14 +530,22 @@ fn ignoring_nan(b: &mut Body, a: &[Arg<Scalar>], op: Binary) -> Scalar {
 fn clamped(b: &mut Body, value: Scalar, low: &Arg<Scalar>, high: &Arg<Scalar>) -> Scalar {
     let mut result = value;
     if !low.is_absent() {
-        let low = b.operand(value, low);
+        let low = bound(b, value, low);
         result = b.max(result, low);
     }
     if !high.is_absent() {
-        let high = b.operand(value, high);
+        let high = bound(b, value, high);
         result = b.min(result, high);
     }
     result
+}
+
+/// A bound of the type of `value`; a number beyond what an integer type holds is its least or greatest.
+fn bound(b: &mut Body, value: Scalar, arg: &Arg<Scalar>) -> Scalar {
+    match (arg, numbers::integer_range(b.dtype(value))) {
+        (Arg::Number(Number::Int(n)), Some((least, greatest))) => b.operand(value, &Arg::Number(Number::Int((*n).clamp(least, greatest)))),
+        _ => b.operand(value, arg),
+    }
 }
 
 fn power(b: &mut Body, base: Scalar, exponent: Scalar) -> Scalar {

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, cast, f, i, n, one, t, widened},
-    define::{composite, samples, ulps},
+    define::{composite, refusing, samples, ulps},
+    refusal::shapes,
     rules,
 };
 use smallvec::smallvec;
@@ -15,10 +16,13 @@ use taipan_ir::{
 /// The op tables of this file.
 pub static OPS: &[Op] = &[ulps(
     samples(
-        composite(
-            "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-            Forms::NN,
-            attention,
+        refusing(
+            composite(
+                "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+                Forms::NN,
+                attention,
+            ),
+            shapes::attention,
         ),
         &[
             "f32[2,2,3,4], f32[2,2,3,4], f32[2,2,3,4]",

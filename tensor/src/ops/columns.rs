@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{close, composite, gradient, kernel, samples},
+    define::{close, composite, gradient, kernel, refusing, samples},
     gradient::window::{of_col2im, of_im2col},
+    refusal::windows,
     rules,
 };
 use crate::{
@@ -49,18 +50,24 @@ pub static OPS: &[Op] = &[
         &["f32[1,8,9], [4,4], [2,2], [1,1], [0,0], [1,1]", "f32[1,12,9], [5,5], [3,2], [1,1], [1,1], [2,2]"],
     )),
     samples(
-        composite(
-            "unfold.nn(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-            Forms::NN,
-            |e, a| batched(e, a, 4, "im2col"),
+        refusing(
+            composite(
+                "unfold.nn(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
+                Forms::NN,
+                |e, a| batched(e, a, 4, "im2col"),
+            ),
+            windows::unfold,
         ),
         &["f32[1,2,4,4], 2", "f32[1,2,5,5], [3,2], 1, 1, 2", "f32[2,4,4], 2"],
     ),
     samples(
-        composite(
-            "fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-            Forms::NN,
-            |e, a| batched(e, a, 3, "col2im"),
+        refusing(
+            composite(
+                "fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
+                Forms::NN,
+                |e, a| batched(e, a, 3, "col2im"),
+            ),
+            windows::fold,
         ),
         &["f32[1,8,9], 4, 2", "f32[8,9], 4, 2"],
     ),

@@ -4,9 +4,10 @@ use super::{
     args,
     call::{f, i, one, t},
     columns::{Geometry, output_size, three},
-    define::{composite, gradient, kernel, samples, ulps},
+    define::{composite, gradient, kernel, refusing, samples, ulps},
     gradient::window::{of_convolution, of_convolution_weight},
     matmul::{Matrix, multiply},
+    refusal::windows,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, layout::Sizes, with_real, write};
@@ -22,12 +23,15 @@ const FORMS: Forms = Forms::FUNCTION.or(Forms::NN);
 pub static OPS: &[Op] = &[
     ulps(
         gradient(
-            kernel(
-                "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
-                Forms::FUNCTION,
-                Family::Convolution,
-                convolution_rule,
-                Kernel(&(convolution as KernelFn)),
+            refusing(
+                kernel(
+                    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+                    Forms::FUNCTION,
+                    Family::Convolution,
+                    convolution_rule,
+                    Kernel(&(convolution as KernelFn)),
+                ),
+                windows::convolution,
             ),
             "input: weight; weight: input",
             of_convolution,
@@ -35,18 +39,24 @@ pub static OPS: &[Op] = &[
         &[(DType::F32, 64), (DType::F64, 64), (DType::F16, 2), (DType::BF16, 2)],
     ),
     samples(
-        composite(
-            "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-            FORMS,
-            |e, a| conv(e, a, 1),
+        refusing(
+            composite(
+                "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
+                FORMS,
+                |e, a| conv(e, a, 1),
+            ),
+            windows::conv,
         ),
         &["f32[2,3,7], f32[4,3,3], f32[4]", "f32[3,7], f32[4,3,3], None, 2, 1"],
     ),
     samples(
-        composite(
-            "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
-            FORMS,
-            |e, a| conv(e, a, 2),
+        refusing(
+            composite(
+                "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+                FORMS,
+                |e, a| conv(e, a, 2),
+            ),
+            windows::conv,
         ),
         &[
             "f32[2,3,6,5], f32[4,3,3,3], f32[4]",
@@ -57,54 +67,75 @@ pub static OPS: &[Op] = &[
         ],
     ),
     samples(
-        composite(
-            "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
-            FORMS,
-            |e, a| conv(e, a, 3),
+        refusing(
+            composite(
+                "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+                FORMS,
+                |e, a| conv(e, a, 3),
+            ),
+            windows::conv,
         ),
         &["f32[1,2,4,5,4], f32[3,2,2,3,2], f32[3]"],
     ),
     samples(
-        composite(
-            "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
-            FORMS,
-            |e, a| conv_named(e, a, 1),
+        refusing(
+            composite(
+                "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
+                FORMS,
+                |e, a| conv_named(e, a, 1),
+            ),
+            windows::conv,
         ),
         &["f32[2,3,7], f32[4,3,3], None, 1, 'same'"],
     ),
     samples(
-        composite(
-            "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
-            FORMS,
-            |e, a| conv_named(e, a, 2),
+        refusing(
+            composite(
+                "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
+                FORMS,
+                |e, a| conv_named(e, a, 2),
+            ),
+            windows::conv,
         ),
         &["f32[2,3,6,5], f32[4,3,3,2], f32[4], 1, 'same'", "f32[2,3,6,5], f32[4,3,3,3], f32[4], 1, 'valid'"],
     ),
-    composite(
-        "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
-        FORMS,
-        |e, a| conv_named(e, a, 3),
+    refusing(
+        composite(
+            "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
+            FORMS,
+            |e, a| conv_named(e, a, 3),
+        ),
+        windows::conv,
     ),
     samples(
-        composite(
-            "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
-            FORMS,
-            |e, a| conv_transposed(e, a, 1),
+        refusing(
+            composite(
+                "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
+                FORMS,
+                |e, a| conv_transposed(e, a, 1),
+            ),
+            windows::conv_transposed,
         ),
         &["f32[2,3,5], f32[3,4,3], f32[4], 2"],
     ),
     samples(
-        composite(
-            "conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-            FORMS,
-            |e, a| conv_transposed(e, a, 2),
+        refusing(
+            composite(
+                "conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
+                FORMS,
+                |e, a| conv_transposed(e, a, 2),
+            ),
+            windows::conv_transposed,
         ),
         &["f32[1,4,3,3], f32[4,2,3,3], f32[4], 2, 1, 1, 2"],
     ),
-    composite(
-        "conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
-        FORMS,
-        |e, a| conv_transposed(e, a, 3),
+    refusing(
+        composite(
+            "conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
+            FORMS,
+            |e, a| conv_transposed(e, a, 3),
+        ),
+        windows::conv_transposed,
     ),
     samples(
         gradient(
@@ -195,69 +226,56 @@ fn conv_named(e: &mut dyn Emitter, a: &[Arg<Val>], spatial: usize) -> Result<Val
     conv(e, &all, spatial)
 }
 
+/// The number for dim `d` of a list, of which one stands for all.
+fn number(list: &[i64], d: usize) -> i64 {
+    list.get(d).or(list.first()).copied().unwrap_or(0)
+}
+
 fn convolution_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let (x, w) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
     let (stride, padding, dilation, extra) = (args::ints(a, 3)?, args::ints(a, 4)?, args::ints(a, 5)?, args::ints(a, 7)?);
     let (transposed, groups) = (args::flag(a, 6), args::int(a, 8)?);
     let spatial = x.rank().saturating_sub(2);
-    if w.rank() != x.rank() {
-        return Err(OpError::runtime(format!(
-            "expected weight to be at least {} at dimension 0, but got weight of size {} instead",
-            groups,
-            rules::shown(&w.dims)
-        )));
-    }
-    if groups <= 0 {
-        return Err(OpError::runtime("non-positive groups is not supported"));
-    }
-    if stride.iter().any(|s| *s <= 0) {
-        return Err(OpError::runtime("non-positive stride is not supported"));
-    }
-    if padding.iter().any(|p| *p < 0) {
-        return Err(OpError::runtime("negative padding is not supported"));
-    }
-    let kinds = |d: DType| match d {
-        DType::F32 => "float",
-        DType::F64 => "double",
-        other => other.scalar_name(),
-    };
-    if x.dtype != w.dtype {
-        return Err(OpError::runtime(format!("Input type ({}) and bias type ({}) should be the same", kinds(x.dtype), kinds(w.dtype))));
-    }
-    let channels = if transposed { w.dims[0] } else { cx.dims.calc(DimOp::Mul, w.dims[1], Dim::Is(groups)) };
-    if !cx.dims.decide(Rel::Eq, x.dims[1], channels)? {
-        return Err(OpError::runtime(format!(
-            "Given {}groups={groups}, weight of size {}, expected input{} to have {channels} channels, but got {} channels instead",
-            if transposed { "transposed=1, " } else { "" },
-            rules::shown(&w.dims),
-            rules::shown(&x.dims),
-            x.dims[1]
-        )));
-    }
     let mut dims: Shape = smallvec![x.dims[0]];
     if transposed {
         dims.push(cx.dims.calc(DimOp::Mul, w.dims[1], Dim::Is(groups)));
         for d in 0..spatial {
             let size = cx.dims.calc(DimOp::Sub, x.dims[d + 2], Dim::Is(1));
-            let size = cx.dims.calc(DimOp::Mul, size, Dim::Is(stride[d]));
+            let size = cx.dims.calc(DimOp::Mul, size, Dim::Is(number(&stride, d)));
             let reach = cx.dims.calc(DimOp::Sub, w.dims[d + 2], Dim::Is(1));
-            let reach = cx.dims.calc(DimOp::Mul, reach, Dim::Is(dilation[d]));
+            let reach = cx.dims.calc(DimOp::Mul, reach, Dim::Is(number(&dilation, d)));
             let size = cx.dims.calc(DimOp::Add, size, reach);
-            dims.push(cx.dims.calc(DimOp::Add, size, Dim::Is(1 + extra[d] - 2 * padding[d])));
+            dims.push(cx.dims.calc(DimOp::Add, size, Dim::Is(1 + number(&extra, d) - 2 * number(&padding, d))));
+        }
+        if dims[2..].iter().any(|size| size.known().is_some_and(|size| size < 1)) {
+            let shown = |sizes: &[Dim]| {
+                let lead = if sizes.len() == 1 { "1 x " } else { "" };
+                format!("{lead}{}", sizes.iter().map(Dim::to_string).collect::<Vec<_>>().join(" x "))
+            };
+            return Err(OpError::runtime(format!(
+                "Given input size per channel: ({}). Calculated output size per channel: ({}). Output size is too small",
+                shown(&x.dims[2..]),
+                shown(&dims[2..])
+            )));
         }
     } else {
         dims.push(w.dims[0]);
         let (mut padded, mut fits) = (vec![], true);
         for d in 0..spatial {
-            let size = cx.dims.calc(DimOp::Add, x.dims[d + 2], Dim::Is(2 * padding[d]));
+            let size = cx.dims.calc(DimOp::Add, x.dims[d + 2], Dim::Is(2 * number(&padding, d)));
             let reach = cx.dims.calc(DimOp::Sub, w.dims[d + 2], Dim::Is(1));
-            let reach = cx.dims.calc(DimOp::Mul, reach, Dim::Is(dilation[d]));
+            let reach = cx.dims.calc(DimOp::Mul, reach, Dim::Is(number(&dilation, d)));
             fits = fits && cx.dims.decide(Rel::Lt, reach, size)?;
             padded.push(size.to_string());
-            dims.push(output_size(cx.dims, x.dims[d + 2], w.dims[d + 2], stride[d], padding[d], dilation[d]));
+            dims.push(output_size(cx.dims, x.dims[d + 2], w.dims[d + 2], number(&stride, d), number(&padding, d), number(&dilation, d)));
         }
         if !fits {
-            let kernel: Vec<String> = w.dims[2..].iter().map(Dim::to_string).collect();
+            let mut kernel = vec![];
+            for (d, size) in w.dims[2..].iter().enumerate() {
+                let gaps = cx.dims.calc(DimOp::Sub, *size, Dim::Is(1));
+                let reach = cx.dims.calc(DimOp::Mul, gaps, Dim::Is(number(&dilation, d)));
+                kernel.push(cx.dims.calc(DimOp::Add, reach, Dim::Is(1)).to_string());
+            }
             return Err(OpError::runtime(format!(
                 "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size",
                 padded.join(" x "),

@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, t},
-    define::{composite, constant, gradient, kernel, mutate, samples},
+    define::{composite, constant, gradient, kernel, mutate, refusing, samples},
     gradient::through,
+    refusal::numbers,
     rules::{is_dense, like_first},
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, write};
@@ -142,7 +143,10 @@ pub static OPS: &[Op] = &[
     mutate("copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)", METHOD, "copy"),
     samples(
         gradient(
-            kernel("fill(Tensor self, Tensor|Scalar value) -> Tensor", BOTH, Family::Create, fill_rule, Kernel(&(fill as KernelFn))),
+            refusing(
+                kernel("fill(Tensor self, Tensor|Scalar value) -> Tensor", BOTH, Family::Create, fill_rule, Kernel(&(fill as KernelFn))),
+                numbers::element::<1>,
+            ),
             "",
             |b| {
                 let grad = b.grad()?;

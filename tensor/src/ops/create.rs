@@ -4,7 +4,8 @@ use super::{
     args,
     call::{call, t},
     copy::{check_device, strides_of_copy},
-    define::{composite, constant, gradient, kernel, samples},
+    define::{composite, constant, gradient, kernel, refusing, samples},
+    refusal::{numbers, shapes},
     rules,
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, tensor::plain_number, with_plain};
@@ -46,70 +47,90 @@ pub static OPS: &[Op] = &[
         |cx, a| sized(cx, a, 0, 1, 3, None),
         Kernel(&(zeros as KernelFn)),
     ),
-    create(
-        "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
-        FUNCTION,
-        |cx, a| {
-            let mut facts = sized(cx, a, 0, 2, 4, None)?;
-            facts[0].strides = args::dims(a, 1)?.into();
-            Ok(facts)
-        },
-        Kernel(&(strided as KernelFn)),
-    ),
-    samples(
+    refusing(
         create(
-            "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+            "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
             |cx, a| {
-                let value = args::number(a, 1).unwrap_or(Number::Int(0)).dtype(cx.default_float);
-                sized(cx, a, 0, 2, 4, Some(value))
+                let mut facts = sized(cx, a, 0, 2, 4, None)?;
+                facts[0].strides = args::dims(a, 1)?.into();
+                Ok(facts)
             },
-            Kernel(&(full as KernelFn)),
+            Kernel(&(strided as KernelFn)),
+        ),
+        shapes::strided,
+    ),
+    samples(
+        refusing(
+            create(
+                "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+                FUNCTION,
+                |cx, a| {
+                    let value = args::number(a, 1).unwrap_or(Number::Int(0)).dtype(cx.default_float);
+                    sized(cx, a, 0, 2, 4, Some(value))
+                },
+                Kernel(&(full as KernelFn)),
+            ),
+            numbers::filling::<1, 2>,
         ),
         &["[2,3], 1.5", "[2], 3", "[2], True", "[2], 1, dtype=f64"],
     ),
     samples(
-        create(
-            "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-            FUNCTION,
-            |cx, a| {
-                let dtype = args::dtype(a, 1).unwrap_or(cx.default_float);
-                Ok(smallvec![Facts::contiguous(cx.dims, dtype, args::device(a, 3), Shape::new())?])
-            },
-            Kernel(&(scalar as KernelFn)),
+        refusing(
+            create(
+                "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                FUNCTION,
+                |cx, a| {
+                    let dtype = args::dtype(a, 1).unwrap_or(cx.default_float);
+                    Ok(smallvec![Facts::contiguous(cx.dims, dtype, args::device(a, 3), Shape::new())?])
+                },
+                Kernel(&(scalar as KernelFn)),
+            ),
+            numbers::lone,
         ),
         &["2.5"],
     ),
     samples(
-        create(
-            "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
-            FUNCTION,
-            |cx, a| arange_rule(cx, args::number(a, 0), args::number(a, 1), args::number(a, 2), args::dtype(a, 3), args::device(a, 5)),
-            Kernel(&(arange_steps as KernelFn)),
+        refusing(
+            create(
+                "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+                FUNCTION,
+                |cx, a| arange_rule(cx, args::number(a, 0), args::number(a, 1), args::number(a, 2), args::dtype(a, 3), args::device(a, 5)),
+                Kernel(&(arange_steps as KernelFn)),
+            ),
+            shapes::arange::<2, 3>,
         ),
         &["1, 5", "0, 1, 0.25", "5, 0, -2", "1, 2, 0.3, dtype=f64"],
     ),
     samples(
-        create(
-            "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
-            FUNCTION,
-            |cx, a| arange_rule(cx, Some(Number::Int(0)), args::number(a, 0), Some(Number::Int(1)), args::dtype(a, 1), args::device(a, 3)),
-            Kernel(&(arange_end as KernelFn)),
+        refusing(
+            create(
+                "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+                FUNCTION,
+                |cx, a| {
+                    arange_rule(cx, Some(Number::Int(0)), args::number(a, 0), Some(Number::Int(1)), args::dtype(a, 1), args::device(a, 3))
+                },
+                Kernel(&(arange_end as KernelFn)),
+            ),
+            shapes::arange::<1, 1>,
         ),
         &["5", "2.5", "4, dtype=f32"],
     ),
     samples(
-        create(
-            "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
-            FUNCTION,
-            |cx, a| {
-                if args::int(a, 2)? < 0 {
-                    return Err(OpError::runtime("number of steps must be non-negative"));
-                }
-                let dtype = args::dtype(a, 3).unwrap_or(cx.default_float);
-                Ok(smallvec![Facts::contiguous(cx.dims, dtype, args::device(a, 5), smallvec![args::dim(a, 2)?])?])
-            },
-            Kernel(&(linspace as KernelFn)),
+        refusing(
+            create(
+                "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+                FUNCTION,
+                |cx, a| {
+                    if args::int(a, 2)? < 0 {
+                        return Err(OpError::runtime("number of steps must be non-negative"));
+                    }
+                    let dtype = args::dtype(a, 3).unwrap_or(cx.default_float);
+                    Ok(smallvec![Facts::contiguous(cx.dims, dtype, args::device(a, 5), smallvec![args::dim(a, 2)?])?])
+                },
+                Kernel(&(linspace as KernelFn)),
+            ),
+            numbers::ends,
         ),
         &["0, 1, 5", "-1, 1, 4", "3, 10, 1"],
     ),
@@ -179,11 +200,14 @@ pub static OPS: &[Op] = &[
         Kernel(&(zeros as KernelFn)),
     ),
     samples(
-        create(
-            "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
-            FUNCTION,
-            |cx, a| like(cx, a, 2, 4, 6),
-            Kernel(&(full as KernelFn)),
+        refusing(
+            create(
+                "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
+                FUNCTION,
+                |cx, a| like(cx, a, 2, 4, 6),
+                Kernel(&(full as KernelFn)),
+            ),
+            numbers::filling::<1, 2>,
         ),
         &["f32[2,3], 2", "i64[3], 7"],
     ),
@@ -202,14 +226,17 @@ pub static OPS: &[Op] = &[
         Kernel(&(zeros as KernelFn)),
     ),
     samples(
-        create(
-            "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
-            Forms::METHOD,
-            |cx, a| {
-                let own = args::tensor(a, 0)?.dtype;
-                sized(cx, a, 1, 3, 5, Some(own))
-            },
-            Kernel(&(new_full as KernelFn)),
+        refusing(
+            create(
+                "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+                Forms::METHOD,
+                |cx, a| {
+                    let own = args::tensor(a, 0)?.dtype;
+                    sized(cx, a, 1, 3, 5, Some(own))
+                },
+                Kernel(&(new_full as KernelFn)),
+            ),
+            numbers::filling::<2, 3>,
         ),
         &["f32[2], [3], 1.5"],
     ),
@@ -257,12 +284,15 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-                Forms::BOTH,
-                Family::Create,
-                diag_embed_rule,
-                Kernel(&(diag_embed as KernelFn)),
+            refusing(
+                kernel(
+                    "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+                    Forms::BOTH,
+                    Family::Create,
+                    diag_embed_rule,
+                    Kernel(&(diag_embed as KernelFn)),
+                ),
+                shapes::diag_embed,
             ),
             "",
             super::gradient::of_diag_embed,

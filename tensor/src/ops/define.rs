@@ -3,14 +3,14 @@
 use taipan_ir::{
     DType, Gradient, Meaning, Op,
     gradient::GradientRule,
-    op::{BodyRule, CompositeRule, FactsRule, Family, Forms, Kernel, Promotion},
+    op::{BodyRule, CompositeRule, FactsRule, Family, Forms, Kernel, Promotion, Refusal},
 };
 
 /// Function, method and in-place form.
 pub const ALL: Forms = Forms::BOTH.or(Forms::INPLACE);
 
 const fn block(schema: &'static str, forms: Forms, facts: Option<FactsRule>, meaning: Meaning) -> Op {
-    Op { schema, forms, facts, meaning, gradient: Gradient::Missing, laws: &[], ulps: &[], samples: &[] }
+    Op { schema, forms, refuses: None, facts, meaning, gradient: Gradient::Missing, laws: &[], ulps: &[], samples: &[] }
 }
 
 /// One result element from one of each broadcast argument.
@@ -42,6 +42,11 @@ pub const fn mutate(schema: &'static str, forms: Forms, pure: &'static str) -> O
 /// A decomposition, as exact as its parts.
 pub const fn composite(schema: &'static str, forms: Forms, rule: CompositeRule) -> Op {
     close(Op { gradient: Gradient::Parts, ..block(schema, forms, None, Meaning::Composite(rule)) })
+}
+
+/// The op with what it refuses.
+pub const fn refusing(op: Op, refuses: Refusal) -> Op {
+    Op { refuses: Some(refuses), ..op }
 }
 
 /// The op with sample calls.

@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{composite, constant, gradient, kernel, mutate, samples},
+    define::{composite, constant, gradient, kernel, mutate, refusing, samples},
     gradient::gather::*,
+    refusal::indexing,
     rules::{self, broadcast_pair, wrap_dim},
 };
 use crate::{
@@ -61,12 +62,15 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-                BOTH,
-                Family::Scatter,
-                rules::like_first,
-                Kernel(&(index_put as KernelFn)),
+            refusing(
+                kernel(
+                    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+                    BOTH,
+                    Family::Scatter,
+                    rules::like_first,
+                    Kernel(&(index_put as KernelFn)),
+                ),
+                indexing::index_put,
             ),
             "indices",
             of_index_put,
@@ -76,12 +80,15 @@ pub static OPS: &[Op] = &[
     mutate("index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)", BOTH, "index_put"),
     samples(
         gradient(
-            kernel(
-                "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-                BOTH,
-                Family::Gather,
-                index_select_rule,
-                Kernel(&(index_select as KernelFn)),
+            refusing(
+                kernel(
+                    "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+                    BOTH,
+                    Family::Gather,
+                    index_select_rule,
+                    Kernel(&(index_select as KernelFn)),
+                ),
+                indexing::select,
             ),
             "index",
             of_index_select,
@@ -89,10 +96,13 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], 0, i64[2]%3", "f32[3,4], 1, i64[3]%4"],
     ),
     samples(
-        composite("take(Tensor self, Tensor index) -> Tensor", BOTH, |e, a| {
-            let flat = one(e, "flatten.using_ints", &a[..1])?;
-            call(e, "index.Tensor", &[t(flat), Arg::OptionalTensors(vec![Some(*args::tensor(a, 1)?)])])
-        }),
+        refusing(
+            composite("take(Tensor self, Tensor index) -> Tensor", BOTH, |e, a| {
+                let flat = one(e, "flatten.using_ints", &a[..1])?;
+                call(e, "index.Tensor", &[t(flat), Arg::OptionalTensors(vec![Some(*args::tensor(a, 1)?)])])
+            }),
+            indexing::take,
+        ),
         &["f32[3,4], i64[2]%12"],
     ),
     samples(
@@ -119,18 +129,21 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], bool[3]"],
     ),
     samples(
-        composite("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", ALL, |e, a| {
-            let (x, mask) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            let shape = e.facts(x).dims.clone();
-            let mask = one(e, "expand", &[t(mask), Arg::Ints(shape)])?;
-            let counted = one(e, "flatten.using_ints", &[t(mask)])?;
-            let counted = one(e, "cumsum", &[t(counted), i(0)])?;
-            let at = one(e, "sub.Tensor", &[t(counted), super::call::n(1)])?;
-            let at = one(e, "clamp_min", &[t(at), super::call::n(0)])?;
-            let at = one(e, "view_as", &[t(at), t(mask)])?;
-            let source = one(e, "take", &[a[2].clone(), t(at)])?;
-            call(e, "where.self", &[t(mask), t(source), t(x)])
-        }),
+        refusing(
+            composite("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", ALL, |e, a| {
+                let (x, mask) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                let shape = e.facts(x).dims.clone();
+                let mask = one(e, "expand", &[t(mask), Arg::Ints(shape)])?;
+                let counted = one(e, "flatten.using_ints", &[t(mask)])?;
+                let counted = one(e, "cumsum", &[t(counted), i(0)])?;
+                let at = one(e, "sub.Tensor", &[t(counted), super::call::n(1)])?;
+                let at = one(e, "clamp_min", &[t(at), super::call::n(0)])?;
+                let at = one(e, "view_as", &[t(at), t(mask)])?;
+                let source = one(e, "take", &[a[2].clone(), t(at)])?;
+                call(e, "where.self", &[t(mask), t(source), t(x)])
+            }),
+            indexing::masked_scatter,
+        ),
         &["f32[2,3], bool[2,3], f32[6]"],
     ),
 ];
@@ -430,14 +443,15 @@ fn index_select_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<Fact
 
 fn index_select(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {
     let (x, index) = (args::tensor(a, 0)?, args::tensor(a, 2)?);
-    if x.rank() == 0 {
-        return Ok(vec![x.copied()?]);
-    }
     let d = wrap_dim(args::int(a, 1)?, x.rank())?;
     let rows = write::cast(cx, index, DType::I64)?;
     let rows = rows.elements::<i64>()?;
-    if rows.iter().any(|r| *r < 0 || *r >= x.sizes()[d]) {
+    let size = x.sizes().get(d).copied().unwrap_or(1);
+    if rows.iter().any(|r| *r < 0 || *r >= size) {
         return Err(OpError::index("index out of range in self"));
+    }
+    if x.rank() == 0 {
+        return Ok(vec![x.copied()?]);
     }
     Ok(vec![take_rows(x, d, &rows)?])
 }

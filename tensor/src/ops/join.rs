@@ -3,11 +3,12 @@
 use super::{
     args,
     call::{call, dims, i, one, t},
-    define::{composite, gradient, kernel, samples},
+    define::{composite, gradient, kernel, refusing, samples},
     gradient::{
         gather::{of_cat, of_repeat_interleave},
         same_op,
     },
+    refusal::shapes,
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, with_bits, write};
@@ -82,24 +83,27 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-                BOTH,
-                Family::Gather,
-                |cx, a| {
-                    let f = *args::tensor(a, 0)?;
-                    let rows = cx.dims.fresh(0);
-                    let rows = args::optional_dim(a, 3).unwrap_or(rows);
-                    match args::optional_int(a, 2)? {
-                        Some(d) => {
-                            let mut shape = f.dims.clone();
-                            shape[wrap_dim(d, f.rank())?] = rows;
-                            rules::fresh(cx, f, f.dtype, shape)
+            refusing(
+                kernel(
+                    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+                    BOTH,
+                    Family::Gather,
+                    |cx, a| {
+                        let f = *args::tensor(a, 0)?;
+                        let rows = cx.dims.fresh(0);
+                        let rows = args::optional_dim(a, 3).unwrap_or(rows);
+                        match args::optional_int(a, 2)? {
+                            Some(d) => {
+                                let mut shape = f.dims.clone();
+                                shape[wrap_dim(d, f.rank())?] = rows;
+                                rules::fresh(cx, f, f.dtype, shape)
+                            }
+                            None => rules::fresh(cx, f, f.dtype, smallvec![rows]),
                         }
-                        None => rules::fresh(cx, f, f.dtype, smallvec![rows]),
-                    }
-                },
-                Kernel(&(repeat_each as KernelFn)),
+                    },
+                    Kernel(&(repeat_each as KernelFn)),
+                ),
+                shapes::repeat_interleave,
             ),
             "repeats",
             of_repeat_interleave,
@@ -108,48 +112,63 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel("flip(Tensor self, int[] dims) -> Tensor", BOTH, Family::Copy, rules::like_first, Kernel(&(flip as KernelFn))),
+            refusing(
+                kernel("flip(Tensor self, int[] dims) -> Tensor", BOTH, Family::Copy, rules::like_first, Kernel(&(flip as KernelFn))),
+                shapes::distinct,
+            ),
             "",
             same_op,
         ),
         &["f32[2,3], [0]", "f32[2,3], [0,1]"],
     ),
-    composite("fliplr(Tensor self) -> Tensor", BOTH, |e, a| call(e, "flip", &[a[0].clone(), super::call::ints([1])])),
-    composite("flipud(Tensor self) -> Tensor", BOTH, |e, a| call(e, "flip", &[a[0].clone(), super::call::ints([0])])),
+    refusing(
+        composite("fliplr(Tensor self) -> Tensor", BOTH, |e, a| call(e, "flip", &[a[0].clone(), super::call::ints([1])])),
+        shapes::fliplr,
+    ),
+    refusing(
+        composite("flipud(Tensor self) -> Tensor", BOTH, |e, a| call(e, "flip", &[a[0].clone(), super::call::ints([0])])),
+        shapes::flipud,
+    ),
     samples(
         composite("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", BOTH, roll),
         &["f32[2,3], [1], [1]", "f32[2,3], [2]", "f32[2,3], [1,-1], [0,1]"],
     ),
     samples(
-        composite("meshgrid.indexing(Tensor[] tensors, *, str indexing='ij') -> Tensor[]", FUNCTION, meshgrid),
+        refusing(composite("meshgrid.indexing(Tensor[] tensors, *, str indexing='ij') -> Tensor[]", FUNCTION, meshgrid), shapes::meshgrid),
         &["[f32[2], f32[3]]", "[f32[2], f32[3]], indexing='xy'"],
     ),
     samples(
-        composite("cartesian_prod(Tensor[] tensors) -> Tensor", FUNCTION, |e, a| {
-            let parts = args::tensors(a, 0)?;
-            if let [only] = parts {
-                return Ok(smallvec![*only]);
-            }
-            let grids = call(e, "meshgrid.indexing", &[a[0].clone()])?;
-            let flat: Vec<Val> = grids.iter().map(|g| one(e, "flatten.using_ints", &[t(*g)])).collect::<Result<_, _>>()?;
-            call(e, "stack", &[Arg::Tensors(flat), i(1)])
-        }),
+        refusing(
+            composite("cartesian_prod(Tensor[] tensors) -> Tensor", FUNCTION, |e, a| {
+                let parts = args::tensors(a, 0)?;
+                if let [only] = parts {
+                    return Ok(smallvec![*only]);
+                }
+                let grids = call(e, "meshgrid.indexing", &[a[0].clone()])?;
+                let flat: Vec<Val> = grids.iter().map(|g| one(e, "flatten.using_ints", &[t(*g)])).collect::<Result<_, _>>()?;
+                call(e, "stack", &[Arg::Tensors(flat), i(1)])
+            }),
+            shapes::cartesian_prod,
+        ),
         &["[i64[2], i64[3]]"],
     ),
     samples(
-        composite("block_diag(Tensor[] tensors) -> Tensor", FUNCTION, |e, a| {
-            let parts = at_least(e, args::tensors(a, 0)?, 2)?;
-            let widths: Vec<Dim> = parts.iter().map(|p| e.facts(*p).dims[1]).collect();
-            let mut rows = vec![];
-            for (k, part) in parts.iter().enumerate() {
-                let (f, mut row) = (e.facts(*part).clone(), vec![]);
-                for (j, width) in widths.iter().enumerate() {
-                    row.push(if j == k { *part } else { one(e, "new_zeros", &[t(*part), dims([f.dims[0], *width])])? });
+        refusing(
+            composite("block_diag(Tensor[] tensors) -> Tensor", FUNCTION, |e, a| {
+                let parts = at_least(e, args::tensors(a, 0)?, 2)?;
+                let widths: Vec<Dim> = parts.iter().map(|p| e.facts(*p).dims[1]).collect();
+                let mut rows = vec![];
+                for (k, part) in parts.iter().enumerate() {
+                    let (f, mut row) = (e.facts(*part).clone(), vec![]);
+                    for (j, width) in widths.iter().enumerate() {
+                        row.push(if j == k { *part } else { one(e, "new_zeros", &[t(*part), dims([f.dims[0], *width])])? });
+                    }
+                    rows.push(one(e, "cat", &[Arg::Tensors(row), i(1)])?);
                 }
-                rows.push(one(e, "cat", &[Arg::Tensors(row), i(1)])?);
-            }
-            call(e, "cat", &[Arg::Tensors(rows), i(0)])
-        }),
+                call(e, "cat", &[Arg::Tensors(rows), i(0)])
+            }),
+            shapes::block_diag,
+        ),
         &["[f32[2,2], f32[1,3]]"],
     ),
 ];

@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{self, call, f, i, ints, n, one, t},
-    define::{composite, constant, samples, ulps},
+    define::{composite, constant, refusing, samples, ulps},
     factor::{WITHIN, check_matrix},
+    refusal::shapes,
     rules::{self, wrap_dim},
 };
 use smallvec::smallvec;
@@ -51,11 +52,18 @@ pub static OPS: &[Op] = &[
             "f32[2,2], f64[2]",
         ],
     ),
-    part(
-        "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
-        LINALG,
-        |e, a| triangular(e, *args::tensor(a, 0)?, *args::tensor(a, 1)?, args::flag(a, 2), args::flag(a, 3), args::flag(a, 4)),
-        &["f32[3,3], f32[3,2], upper=True", "f64[2,3,3], f64[2,3,2], upper=False", "f32[3,3], f32[3,2], upper=True, unitriangular=True"],
+    refusing(
+        part(
+            "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
+            LINALG,
+            |e, a| triangular(e, *args::tensor(a, 0)?, *args::tensor(a, 1)?, args::flag(a, 2), args::flag(a, 3), args::flag(a, 4)),
+            &[
+                "f32[3,3], f32[3,2], upper=True",
+                "f64[2,3,3], f64[2,3,2], upper=False",
+                "f32[3,3], f32[3,2], upper=True, unitriangular=True",
+            ],
+        ),
+        shapes::solve_triangular,
     ),
     part(
         "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
@@ -73,17 +81,20 @@ pub static OPS: &[Op] = &[
         },
         &["f32[3,2], f32[3,3]"],
     ),
-    part(
-        "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
-        BOTH,
-        |e, a| {
-            let (b, l) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-            let other = one(e, "transpose.int", &[t(l), i(-2), i(-1)])?;
-            let (lower, upper) = if args::flag(a, 2) { (other, l) } else { (l, other) };
-            let half = triangular(e, lower, b, false, true, false)?[0];
-            triangular(e, upper, half, true, true, false)
-        },
-        &["f32[3,2], f32[3,3]"],
+    refusing(
+        part(
+            "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+            BOTH,
+            |e, a| {
+                let (b, l) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                let other = one(e, "transpose.int", &[t(l), i(-2), i(-1)])?;
+                let (lower, upper) = if args::flag(a, 2) { (other, l) } else { (l, other) };
+                let half = triangular(e, lower, b, false, true, false)?[0];
+                triangular(e, upper, half, true, true, false)
+            },
+            &["f32[3,2], f32[3,3]"],
+        ),
+        shapes::cholesky_solve,
     ),
     part(
         "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",

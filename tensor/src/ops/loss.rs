@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{self, call, cast, f, i, n, one, t, widened},
-    define::{composite, gradient, kernel, samples},
+    define::{composite, gradient, kernel, refusing, samples},
     gradient::normalize::{of_bce, of_nll},
+    refusal::losses,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_real, write};
@@ -19,10 +20,13 @@ const NN: Forms = Forms::NN;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        composite(
-            "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor",
-            NN,
-            cross_entropy,
+        refusing(
+            composite(
+                "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor",
+                NN,
+                cross_entropy,
+            ),
+            losses::cross_entropy,
         ),
         &[
             "f32[3,4], i64[3]%4",
@@ -35,10 +39,13 @@ pub static OPS: &[Op] = &[
         ],
     ),
     samples(
-        composite(
-            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
-            NN,
-            |e, a| nll(e, *args::tensor(a, 0)?, *args::tensor(a, 1)?, &a[2], args::int(a, 4)?, &reduction(a, 3, 5, 6)?),
+        refusing(
+            composite(
+                "nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
+                NN,
+                |e, a| nll(e, *args::tensor(a, 0)?, *args::tensor(a, 1)?, &a[2], args::int(a, 4)?, &reduction(a, 3, 5, 6)?),
+            ),
+            losses::class_weights,
         ),
         &["f32[3,4], i64[3]%4", "f32[3,4], i64[3]%4, f32[4]+", "f32[3,4], i64[3]%4, reduction='none'"],
     ),
@@ -86,28 +93,34 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[3,2].t, f32[2,3], weight=f32[2,3]+, reduction='none'"],
     ),
     samples(
-        composite(
-            "smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor",
-            NN,
-            |e, a| {
-                let beta = args::float(a, 5, 1.0);
-                let loss = bent(e, a, beta, 0.5 / beta, 1.0)?;
-                reduced(e, loss, &reduction(a, 2, 3, 4)?)
-            },
+        refusing(
+            composite(
+                "smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor",
+                NN,
+                |e, a| {
+                    let beta = args::float(a, 5, 1.0);
+                    let loss = bent(e, a, beta, 0.5 / beta, 1.0)?;
+                    reduced(e, loss, &reduction(a, 2, 3, 4)?)
+                },
+            ),
+            losses::smooth_l1,
         ),
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], beta=0.5"],
     ),
     samples(
-        composite(
-            "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
-            NN,
-            |e, a| {
-                let delta = args::float(a, 3, 1.0);
-                let loss = bent(e, a, delta, 0.5, delta)?;
-                check_weight(e, a, &a[4])?;
-                let loss = weighted(e, loss, &a[4])?;
-                reduced(e, loss, args::text(a, 2))
-            },
+        refusing(
+            composite(
+                "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
+                NN,
+                |e, a| {
+                    let delta = args::float(a, 3, 1.0);
+                    let loss = bent(e, a, delta, 0.5, delta)?;
+                    check_weight(e, a, &a[4])?;
+                    let loss = weighted(e, loss, &a[4])?;
+                    reduced(e, loss, args::text(a, 2))
+                },
+            ),
+            losses::huber,
         ),
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[2,3], f32[2,3], weight=f32[3]"],
     ),
@@ -117,14 +130,17 @@ pub static OPS: &[Op] = &[
         of_bce,
     ),
     samples(
-        composite(
-            "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
-            NN,
-            |e, a| {
-                let loss = one(e, "_bce", &a[..2])?;
-                let loss = weighted(e, loss, &a[2])?;
-                reduced(e, loss, &reduction(a, 3, 4, 5)?)
-            },
+        refusing(
+            composite(
+                "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
+                NN,
+                |e, a| {
+                    let loss = one(e, "_bce", &a[..2])?;
+                    let loss = weighted(e, loss, &a[2])?;
+                    reduced(e, loss, &reduction(a, 3, 4, 5)?)
+                },
+            ),
+            losses::binary,
         ),
         &["f32[2,3]+, f32[2,3]+"],
     ),

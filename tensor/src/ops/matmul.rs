@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, cast, i, one, t},
-    define::{composite, gradient, kernel, samples, ulps},
+    define::{composite, gradient, kernel, refusing, samples, ulps},
     gradient::matmul::{of_linear, of_matmul, of_product},
+    refusal::{dtypes, shapes},
     rules::{self, broadcast_pair},
 };
 use crate::{
@@ -32,7 +33,9 @@ const fn product(schema: &'static str, forms: Forms, facts: taipan_ir::op::Facts
 pub static OPS: &[Op] = &[
     samples(
         gradient(
-            product("mm(Tensor self, Tensor mat2) -> Tensor", BOTH, mm_rule, Kernel(&(matmul_kernel as KernelFn))),
+            refusing(product("mm(Tensor self, Tensor mat2) -> Tensor", BOTH, mm_rule, Kernel(&(matmul_kernel as KernelFn))), |_, a| {
+                dtypes::matrices(a, "addmm_impl_cpu_")
+            }),
             "self: mat2; mat2: self",
             of_product,
         ),
@@ -40,7 +43,9 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            product("bmm(Tensor self, Tensor mat2) -> Tensor", BOTH, bmm_rule, Kernel(&(matmul_kernel as KernelFn))),
+            refusing(product("bmm(Tensor self, Tensor mat2) -> Tensor", BOTH, bmm_rule, Kernel(&(matmul_kernel as KernelFn))), |_, a| {
+                dtypes::matrices(a, "bmm")
+            }),
             "self: mat2; mat2: self",
             of_product,
         ),
@@ -48,7 +53,10 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            product("matmul(Tensor self, Tensor other) -> Tensor", BOTH, matmul_rule, Kernel(&(matmul_kernel as KernelFn))),
+            refusing(
+                product("matmul(Tensor self, Tensor other) -> Tensor", BOTH, matmul_rule, Kernel(&(matmul_kernel as KernelFn))),
+                dtypes::matmul,
+            ),
             "self: other; other: self",
             of_matmul,
         ),
@@ -62,13 +70,16 @@ pub static OPS: &[Op] = &[
         ],
     ),
     samples(
-        composite("mv(Tensor self, Tensor vec) -> Tensor", BOTH, |e, a| {
-            let (m, v) = (e.facts(*args::tensor(a, 0)?).clone(), e.facts(*args::tensor(a, 1)?).clone());
-            if m.rank() != 2 || v.rank() != 1 {
-                return Err(OpError::runtime(format!("vector + matrix @ vector expected, got {}, {}, {}", 1, m.rank(), v.rank())));
-            }
-            call(e, "matmul", a)
-        }),
+        refusing(
+            composite("mv(Tensor self, Tensor vec) -> Tensor", BOTH, |e, a| {
+                let (m, v) = (e.facts(*args::tensor(a, 0)?).clone(), e.facts(*args::tensor(a, 1)?).clone());
+                if m.rank() != 2 || v.rank() != 1 {
+                    return Err(OpError::runtime(format!("vector + matrix @ vector expected, got {}, {}, {}", 1, m.rank(), v.rank())));
+                }
+                call(e, "matmul", a)
+            }),
+            |_, a| dtypes::matrices(a, "addmv_impl_cpu"),
+        ),
         &["f32[2,3], f32[3]"],
     ),
     samples(
@@ -99,17 +110,23 @@ pub static OPS: &[Op] = &[
         call(e, "matmul", &[a[0].clone(), t(turned)])
     }),
     samples(
-        composite("outer(Tensor self, Tensor vec2) -> Tensor", BOTH, |e, a| {
-            let column = one(e, "unsqueeze", &[a[0].clone(), i(1)])?;
-            call(e, "mul.Tensor", &[t(column), a[1].clone()])
-        }),
+        refusing(
+            composite("outer(Tensor self, Tensor vec2) -> Tensor", BOTH, |e, a| {
+                let column = one(e, "unsqueeze", &[a[0].clone(), i(1)])?;
+                call(e, "mul.Tensor", &[t(column), a[1].clone()])
+            }),
+            shapes::outer,
+        ),
         &["f32[2], f32[3]"],
     ),
     samples(
-        composite(
-            "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            BOTH.or(Forms::INPLACE),
-            |e, a| scaled(e, a, "mm"),
+        refusing(
+            composite(
+                "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                BOTH.or(Forms::INPLACE),
+                |e, a| scaled(e, a, "mm"),
+            ),
+            dtypes::added_product,
         ),
         &["f32[2,4], f32[2,3], f32[3,4]", "f32[2,4], f32[2,3], f32[3,4], beta=0.5, alpha=2"],
     ),
@@ -122,10 +139,13 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[2], f32[3]", "f32[2,3], f32[2], f32[3], beta=0.5, alpha=2"],
     ),
     samples(
-        composite(
-            "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            BOTH.or(Forms::INPLACE),
-            |e, a| scaled(e, a, "_bmm_summed"),
+        refusing(
+            composite(
+                "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                BOTH.or(Forms::INPLACE),
+                |e, a| scaled(e, a, "_bmm_summed"),
+            ),
+            dtypes::added_product,
         ),
         &["f32[2,4], f32[3,2,3], f32[3,3,4]"],
     ),
@@ -134,23 +154,34 @@ pub static OPS: &[Op] = &[
         call(e, "sum.dim_IntList", &[t(product), super::call::ints([0])])
     }),
     samples(
-        composite(
-            "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            BOTH.or(Forms::INPLACE),
-            |e, a| scaled(e, a, "bmm"),
+        refusing(
+            composite(
+                "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                BOTH.or(Forms::INPLACE),
+                |e, a| scaled(e, a, "bmm"),
+            ),
+            dtypes::added_product,
         ),
         &["f32[2,2,4], f32[2,2,3], f32[2,3,4]"],
     ),
-    composite("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", BOTH.or(Forms::INPLACE), |e, a| {
-        scaled(e, a, "mv")
-    }),
+    refusing(
+        composite(
+            "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            BOTH.or(Forms::INPLACE),
+            |e, a| scaled(e, a, "mv"),
+        ),
+        dtypes::added_vector,
+    ),
     samples(
         gradient(
-            product(
-                "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-                Forms::NN,
-                linear_rule,
-                Kernel(&(linear as KernelFn)),
+            refusing(
+                product(
+                    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+                    Forms::NN,
+                    linear_rule,
+                    Kernel(&(linear as KernelFn)),
+                ),
+                dtypes::linear,
             ),
             "input: weight; weight: input",
             of_linear,

@@ -4,6 +4,7 @@ pub mod args;
 pub mod call;
 pub mod define;
 pub mod gradient;
+pub mod refusal;
 pub mod rules;
 
 pub mod activation;

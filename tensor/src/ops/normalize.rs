@@ -4,8 +4,9 @@ use super::{
     args,
     call::{self, call, cast, f, one, t, widened},
     copy::has_format,
-    define::{composite, gradient, kernel, mutate, samples, ulps},
+    define::{composite, gradient, kernel, mutate, refusing, samples, ulps},
     gradient::normalize::*,
+    refusal::norms,
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, program::Program, reduce::reduce_row, with_real, write};
@@ -59,12 +60,15 @@ pub static OPS: &[Op] = &[
     ulps(
         samples(
             gradient(
-                kernel(
-                    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-                    Forms::FUNCTION.or(Forms::NN),
-                    Family::Normalize,
-                    layer_norm_rule,
-                    Kernel(&(layer_norm as KernelFn)),
+                refusing(
+                    kernel(
+                        "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+                        Forms::FUNCTION.or(Forms::NN),
+                        Family::Normalize,
+                        layer_norm_rule,
+                        Kernel(&(layer_norm as KernelFn)),
+                    ),
+                    norms::layer,
                 ),
                 "input: input, weight; weight: input",
                 of_layer_norm,
@@ -92,10 +96,13 @@ pub static OPS: &[Op] = &[
     ),
     ulps(
         samples(
-            composite(
-                "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
-                Forms::FUNCTION.or(Forms::NN),
-                group_norm,
+            refusing(
+                composite(
+                    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+                    Forms::FUNCTION.or(Forms::NN),
+                    group_norm,
+                ),
+                norms::group,
             ),
             &["f32[2,6,3], 2", "f32[2,4,3,3], 4, f32[4], f32[4]"],
         ),
@@ -103,10 +110,13 @@ pub static OPS: &[Op] = &[
     ),
     ulps(
         samples(
-            composite(
-                "batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-                Forms::NN,
-                batch_norm,
+            refusing(
+                composite(
+                    "batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+                    Forms::NN,
+                    batch_norm,
+                ),
+                norms::batch,
             ),
             &[
                 "f32[2,3,4], f32[3], f32[3]+",

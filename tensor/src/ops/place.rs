@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, cast, i, ints, n, one, t},
-    define::{ALL, composite, constant, kernel, samples},
+    define::{ALL, composite, constant, kernel, refusing, samples},
+    refusal::{indexing, numbers, shapes},
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor};
@@ -18,22 +19,28 @@ const BOTH: Forms = Forms::BOTH;
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
     samples(
-        constant(kernel(
-            "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-            Forms::FUNCTION,
-            Family::Create,
-            |cx, a| triangle_rule(cx, a, false),
-            Kernel(&(lower_places as KernelFn)),
+        constant(refusing(
+            kernel(
+                "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                Forms::FUNCTION,
+                Family::Create,
+                |cx, a| triangle_rule(cx, a, false),
+                Kernel(&(lower_places as KernelFn)),
+            ),
+            |_, a| shapes::triangle_indices("tril_indices", a),
         )),
         &["3, 4", "3, 3, -1", "2, 3, 1, dtype=i32"],
     ),
     samples(
-        constant(kernel(
-            "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-            Forms::FUNCTION,
-            Family::Create,
-            |cx, a| triangle_rule(cx, a, true),
-            Kernel(&(upper_places as KernelFn)),
+        constant(refusing(
+            kernel(
+                "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                Forms::FUNCTION,
+                Family::Create,
+                |cx, a| triangle_rule(cx, a, true),
+                Kernel(&(upper_places as KernelFn)),
+            ),
+            |_, a| shapes::triangle_indices("triu_indices", a),
         )),
         &["3, 4", "3, 3, 1", "4, 2, -1"],
     ),
@@ -73,7 +80,10 @@ pub static OPS: &[Op] = &[
         &["f32[3,3], f32[2,2], [2,2], [1,2]"],
     ),
     samples(
-        composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", Forms::METHOD, fill_diagonal),
+        refusing(
+            composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", Forms::METHOD, fill_diagonal),
+            numbers::element::<1>,
+        ),
         &["f32[3,3], 5", "f32[5,2], 5, True", "f32[5,2], 5"],
     ),
     samples(
@@ -85,10 +95,13 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[2,2]", "f32[2], f32[2,3]", "f32[2,1,2], f32[2,2]"],
     ),
     samples(
-        composite("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", Forms::FUNCTION, |e, a| {
-            let powers = powers_of(e, a, &a[1])?;
-            Ok(smallvec![if args::flag(a, 2) { powers } else { one(e, "flip", &[t(powers), ints([-1])])? }])
-        }),
+        refusing(
+            composite("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", Forms::FUNCTION, |e, a| {
+                let powers = powers_of(e, a, &a[1])?;
+                Ok(smallvec![if args::flag(a, 2) { powers } else { one(e, "flip", &[t(powers), ints([-1])])? }])
+            }),
+            shapes::vander,
+        ),
         &["f32[3]", "f32[3], 4", "f32[3], 4, True"],
     ),
     samples(
@@ -100,23 +113,26 @@ pub static OPS: &[Op] = &[
         &["f32[4]", "f32[4], 3", "f32[3], 2, True", "i64[4], 1"],
     ),
     samples(
-        composite("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", ALL, |e, a| {
-            let x = *args::tensor(a, 0)?;
-            let (shape, dtype) = (e.facts(x).dims.clone(), e.facts(x).dtype);
-            let source = *args::tensor(a, 2)?;
-            if e.facts(source).dtype != dtype {
-                return Err(OpError::runtime(format!(
-                    "put_(): self and source expected to have the same dtype, but got self.dtype = {} and source.dtype = {}",
-                    dtype.scalar_name(),
-                    e.facts(source).dtype.scalar_name()
-                )));
-            }
-            let flat = one(e, "reshape", &[t(x), ints([-1])])?;
-            let index = one(e, "reshape", &[a[1].clone(), ints([-1])])?;
-            let source = one(e, "reshape", &[t(source), ints([-1])])?;
-            let out = one(e, "index_put", &[t(flat), Arg::OptionalTensors(vec![Some(index)]), t(source), a[3].clone()])?;
-            call(e, "view", &[t(out), Arg::Ints(shape)])
-        }),
+        refusing(
+            composite("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", ALL, |e, a| {
+                let x = *args::tensor(a, 0)?;
+                let (shape, dtype) = (e.facts(x).dims.clone(), e.facts(x).dtype);
+                let source = *args::tensor(a, 2)?;
+                if e.facts(source).dtype != dtype {
+                    return Err(OpError::runtime(format!(
+                        "put_(): self and source expected to have the same dtype, but got self.dtype = {} and source.dtype = {}",
+                        dtype.scalar_name(),
+                        e.facts(source).dtype.scalar_name()
+                    )));
+                }
+                let flat = one(e, "reshape", &[t(x), ints([-1])])?;
+                let index = one(e, "reshape", &[a[1].clone(), ints([-1])])?;
+                let source = one(e, "reshape", &[t(source), ints([-1])])?;
+                let out = one(e, "index_put", &[t(flat), Arg::OptionalTensors(vec![Some(index)]), t(source), a[3].clone()])?;
+                call(e, "view", &[t(out), Arg::Ints(shape)])
+            }),
+            indexing::put,
+        ),
         &["f32[2,3], i64[2]%6, f32[2]", "f32[2,3], i64[4]%2, f32[4], True"],
     ),
     samples(

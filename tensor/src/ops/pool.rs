@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{close, composite, gradient, kernel, samples},
+    define::{close, composite, gradient, kernel, refusing, samples},
     gradient::window::{by_transpose, of_greatest, of_transpose},
+    refusal::windows,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, element::Real, layout::Sizes, with_real, write};
@@ -20,7 +21,7 @@ macro_rules! pools {
     ($($n:literal $ints:literal $max:literal $avg:literal $shrink:literal ($($grow:literal)?);)*) => {
         &[$(
             samples(
-                composite(
+                refusing(composite(
                     concat!("max_pool", $n, "d.nn(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, ", $ints, " dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor"),
                     FORMS,
                     |e, a| {
@@ -30,39 +31,39 @@ macro_rules! pools {
                         let found = pooled(e, a, $n, "_max_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone()])?;
                         Ok(smallvec![found[0]])
                     },
-                ),
+                ), windows::max_pool::<$n>),
                 &[$max],
             ),
             samples(
-                composite(
+                refusing(composite(
                     concat!("max_pool", $n, "d_with_indices(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, ", $ints, " dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
                     FORMS,
                     |e, a| pooled(e, a, $n, "_max_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone()]),
-                ),
+                ), windows::max_pool::<$n>),
                 &[],
             ),
             samples(
-                composite(
+                refusing(composite(
                     concat!("avg_pool", $n, "d.nn(Tensor input, ", $ints, " kernel_size, ", $ints, "? stride=None, ", $ints, " padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
                     FORMS,
                     |e, a| pooled(e, a, $n, "_avg_pool", &[a[1].clone(), stride(a)?, a[3].clone(), a[4].clone(), a[5].clone(), a[6].clone()]),
-                ),
+                ), windows::avg_pool::<$n>),
                 &[$avg],
             ),
             samples(
-                composite(
+                refusing(composite(
                     concat!("adaptive_avg_pool", $n, "d.nn(Tensor input, ", $ints, " output_size) -> Tensor"),
                     FORMS,
                     |e, a| pooled(e, a, $n, "_adaptive_avg_pool", &a[1..2]),
-                ),
+                ), windows::adaptive_avg::<$n>),
                 &[$shrink],
             ),
             samples(
-                composite(
+                refusing(composite(
                     concat!("adaptive_max_pool", $n, "d(Tensor self, ", $ints, " output_size) -> (Tensor, Tensor)"),
                     FORMS,
                     |e, a| pooled(e, a, $n, "_adaptive_max_pool", &a[1..2]),
-                ),
+                ), windows::adaptive_max::<$n>),
                 &[$($grow)?],
             ),
         )*]

@@ -4,9 +4,10 @@ use super::{
     args,
     call::{call, t},
     create::{like, sized},
-    define::{composite, gradient, random},
+    define::{composite, gradient, random, refusing},
     gradient::zero,
     random_fill::{Range, check_normal, check_uniform, drawn_integers, normals, stream, uniform_between},
+    refusal::shapes,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, run::EagerEmitter, write};
@@ -52,11 +53,14 @@ pub static OPS: &[Op] = &[
         },
         Kernel(&(randint as KernelFn)),
     ),
-    random(
-        "randperm(int n, *, Generator? generator=None, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
-        FUNCTION,
-        permutation_rule,
-        Kernel(&(randperm as KernelFn)),
+    refusing(
+        random(
+            "randperm(int n, *, Generator? generator=None, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
+            FUNCTION,
+            permutation_rule,
+            Kernel(&(randperm as KernelFn)),
+        ),
+        shapes::randperm,
     ),
     random(
         "rand_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",

@@ -3,11 +3,12 @@
 use super::{
     args,
     call::{call, cast, f, n, one, t, widened},
-    define::{close, composite, constant, gradient, kernel, samples},
+    define::{close, composite, constant, gradient, kernel, refusing, samples},
     gradient::{
         reduce::*,
         scan::{of_prod, of_prod_along},
     },
+    refusal::dtypes,
     rules::{self, reduced_dims, reduced_shape},
 };
 use crate::{
@@ -159,18 +160,24 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], 1"],
     ),
     samples(
-        constant(reduction(
-            "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-            |cx, a| arg_rule(cx, a, "argmax"),
-            Kernel(&(argmax as KernelFn)),
+        constant(refusing(
+            reduction(
+                "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+                |cx, a| arg_rule(cx, a, "argmax"),
+                Kernel(&(argmax as KernelFn)),
+            ),
+            |_, a| dtypes::no_bools(a, || OpError::not_implemented("argmax(): does not support bool input")),
         )),
         INDEXED,
     ),
     samples(
-        constant(reduction(
-            "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-            |cx, a| arg_rule(cx, a, "argmin"),
-            Kernel(&(argmin as KernelFn)),
+        constant(refusing(
+            reduction(
+                "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+                |cx, a| arg_rule(cx, a, "argmin"),
+                Kernel(&(argmin as KernelFn)),
+            ),
+            |_, a| dtypes::no_bools(a, || OpError::not_implemented("argmin(): does not support bool input")),
         )),
         INDEXED,
     ),

@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{self, call, dims, f, i, one, t},
-    define::{close, composite, gradient, kernel, samples},
+    define::{close, composite, gradient, kernel, refusing, samples},
     gradient::window::{by_transpose, of_constant_pad, of_transpose},
+    refusal::{numbers, shapes, windows},
     rules,
 };
 use crate::{
@@ -24,12 +25,15 @@ const NN: Forms = Forms::NN;
 pub static OPS: &[Op] = &[
     samples(
         gradient(
-            kernel(
-                "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-                Forms::FUNCTION,
-                Family::Copy,
-                pad_rule,
-                Kernel(&(constant_pad as KernelFn)),
+            refusing(
+                kernel(
+                    "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+                    Forms::FUNCTION,
+                    Family::Copy,
+                    pad_rule,
+                    Kernel(&(constant_pad as KernelFn)),
+                ),
+                numbers::padding,
             ),
             "",
             of_constant_pad,
@@ -48,11 +52,16 @@ pub static OPS: &[Op] = &[
         |b| by_transpose(b, "_index_pad_transpose"),
     ),
     samples(
-        composite("pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor", NN, |e, a| match args::text(a, 2) {
-            "constant" => call(e, "constant_pad_nd", &[a[0].clone(), a[1].clone(), f(args::float(a, 3, 0.0))]),
-            "reflect" | "replicate" | "circular" => call(e, "_index_pad", &[a[0].clone(), a[1].clone(), a[2].clone()]),
-            other => Err(OpError::not_implemented(format!("Unrecognised padding mode {other}"))),
-        }),
+        refusing(
+            composite("pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor", NN, |e, a| {
+                match args::text(a, 2) {
+                    "constant" => call(e, "constant_pad_nd", &[a[0].clone(), a[1].clone(), f(args::float(a, 3, 0.0))]),
+                    "reflect" | "replicate" | "circular" => call(e, "_index_pad", &[a[0].clone(), a[1].clone(), a[2].clone()]),
+                    other => Err(OpError::not_implemented(format!("Unrecognised padding mode {other}"))),
+                }
+            }),
+            windows::pad,
+        ),
         &[
             "f32[1,2,4], [1,2]",
             "f32[1,2,4], [2,1], 'reflect'",
@@ -128,17 +137,20 @@ pub static OPS: &[Op] = &[
         &["f32[1,2,4,6], 2"],
     ),
     samples(
-        composite("channel_shuffle(Tensor self, int groups) -> Tensor", Forms::FUNCTION.or(NN), |e, a| {
-            let x = *args::tensor(a, 0)?;
-            let facts = e.facts(x).clone();
-            let groups = args::dim(a, 1)?;
-            let each = e.dims().calc(DimOp::FloorDiv, facts.dims[1], groups);
-            let mut split = facts.dims.to_vec();
-            split.splice(1..2, [groups, each]);
-            let x = one(e, "reshape", &[t(x), dims(split)])?;
-            let x = one(e, "transpose.int", &[t(x), i(1), i(2)])?;
-            call(e, "reshape", &[t(x), Arg::Ints(facts.dims)])
-        }),
+        refusing(
+            composite("channel_shuffle(Tensor self, int groups) -> Tensor", Forms::FUNCTION.or(NN), |e, a| {
+                let x = *args::tensor(a, 0)?;
+                let facts = e.facts(x).clone();
+                let groups = args::dim(a, 1)?;
+                let each = e.dims().calc(DimOp::FloorDiv, facts.dims[1], groups);
+                let mut split = facts.dims.to_vec();
+                split.splice(1..2, [groups, each]);
+                let x = one(e, "reshape", &[t(x), dims(split)])?;
+                let x = one(e, "transpose.int", &[t(x), i(1), i(2)])?;
+                call(e, "reshape", &[t(x), Arg::Ints(facts.dims)])
+            }),
+            shapes::channel_shuffle,
+        ),
         &["f32[1,4,2,2], 2"],
     ),
 ];

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, cast, dims, f, i, n, one, t},
-    define::{close, composite, samples},
+    define::{close, composite, refusing, samples},
+    refusal::shapes,
     rules,
 };
 use smallvec::smallvec;
@@ -31,32 +32,35 @@ pub static OPS: &[Op] = &[
         ],
     )),
     close(samples(
-        composite(
-            "grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? align_corners=None) -> Tensor",
-            Forms::NN,
-            |e, a| {
-                let mode = match args::text(a, 2) {
-                    "bilinear" => 0,
-                    "nearest" => 1,
-                    "bicubic" => 2,
-                    other => {
-                        return Err(OpError::value(format!(
-                            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{other}'"
-                        )));
-                    }
-                };
-                let padding = match args::text(a, 3) {
-                    "zeros" => 0,
-                    "border" => 1,
-                    "reflection" => 2,
-                    other => {
-                        return Err(OpError::value(format!(
-                            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{other}'"
-                        )));
-                    }
-                };
-                grid_sampler(e, a, mode, padding, args::flag(a, 4))
-            },
+        refusing(
+            composite(
+                "grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? align_corners=None) -> Tensor",
+                Forms::NN,
+                |e, a| {
+                    let mode = match args::text(a, 2) {
+                        "bilinear" => 0,
+                        "nearest" => 1,
+                        "bicubic" => 2,
+                        other => {
+                            return Err(OpError::value(format!(
+                                "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{other}'"
+                            )));
+                        }
+                    };
+                    let padding = match args::text(a, 3) {
+                        "zeros" => 0,
+                        "border" => 1,
+                        "reflection" => 2,
+                        other => {
+                            return Err(OpError::value(format!(
+                                "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{other}'"
+                            )));
+                        }
+                    };
+                    grid_sampler(e, a, mode, padding, args::flag(a, 4))
+                },
+            ),
+            shapes::grid_sample,
         ),
         &["f32[1,2,3,4], f32[1,2,2,2]", "f32[1,2,3,4], f32[1,2,2,2], 'nearest', 'border'", "f32[1,2,3,4], f32[1,2,2,2], 'x'"],
     )),

@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{ALL, close, composite, gradient, kernel, samples},
+    define::{ALL, close, composite, gradient, kernel, refusing, samples},
     gradient::{reduce::of_chosen, scan::*},
+    refusal::{dtypes, shapes},
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_comparable, write};
@@ -48,15 +49,18 @@ pub static OPS: &[Op] = &[
     )),
     close(samples(
         gradient(
-            kernel(
-                "logcumsumexp(Tensor self, int dim) -> Tensor",
-                BOTH,
-                Family::Scan,
-                |cx, a| {
-                    wrap_dim(args::int(a, 1)?, args::tensor(a, 0)?.rank())?;
-                    rules::like_first(cx, a)
-                },
-                Kernel(&(logcumsumexp as KernelFn)),
+            refusing(
+                kernel(
+                    "logcumsumexp(Tensor self, int dim) -> Tensor",
+                    BOTH,
+                    Family::Scan,
+                    |cx, a| {
+                        wrap_dim(args::int(a, 1)?, args::tensor(a, 0)?.rank())?;
+                        rules::like_first(cx, a)
+                    },
+                    Kernel(&(logcumsumexp as KernelFn)),
+                ),
+                |_, a| dtypes::floats(a, "logcumsumexp_out_cpu"),
             ),
             "self, result",
             of_logcumsumexp,
@@ -106,7 +110,10 @@ pub static OPS: &[Op] = &[
         &["f32[2,5], f32[2,5], 1"],
     )),
     samples(
-        composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", BOTH, diff),
+        refusing(
+            composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", BOTH, diff),
+            shapes::diff,
+        ),
         &["f32[5]", "f32[2,5], 2", "i64[4]"],
     ),
 ];

@@ -3,9 +3,10 @@
 use super::{
     args,
     call::{call, cast, i, one, t},
-    define::{ALL, composite, gradient, kernel, samples},
+    define::{ALL, composite, gradient, kernel, refusing, samples},
     gradient::gather::*,
     index::offsets,
+    refusal::indexing,
     rules::{self, wrap_dim},
 };
 use crate::{
@@ -16,8 +17,8 @@ use crate::{
 };
 use bytemuck::Pod;
 use taipan_ir::{
-    Arg, DType, Dim, Emitter, Facts, Number, Op, OpError, Rel, Val,
-    op::{FactsList, Family, Forms, Kernel, RuleContext},
+    Arg, DType, Dim, Emitter, Facts, Number, Op, OpError, Rel, Shape, Val,
+    op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
 
 const BOTH: Forms = Forms::BOTH;
@@ -39,23 +40,29 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], 1, i64[3,2]%4", "f32[3,4], 0, i64[2,4]%3"],
     ),
     samples(
-        composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", BOTH, |e, a| match a[2] {
-            Arg::Int(d) => call(e, "gather", &[a[0].clone(), Arg::Int(d), a[1].clone()]),
-            _ => {
-                let (x, index) = (one(e, "flatten.using_ints", &a[..1])?, one(e, "flatten.using_ints", &a[1..2])?);
-                call(e, "gather", &[t(x), i(0), t(index)])
-            }
-        }),
+        refusing(
+            composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", BOTH, |e, a| match a[2] {
+                Arg::Int(d) => taken_along(e, a, d),
+                _ => {
+                    let (x, index) = (one(e, "flatten.using_ints", &a[..1])?, one(e, "flatten.using_ints", &a[1..2])?);
+                    call(e, "gather", &[t(x), i(0), t(index)])
+                }
+            }),
+            indexing::take_along,
+        ),
         &["f32[3,4], i64[3,2]%4, 1"],
     ),
     samples(
         gradient(
-            kernel(
-                "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-                ALL,
-                Family::Scatter,
-                scatter_rule,
-                Kernel(&(scatter as KernelFn)),
+            refusing(
+                kernel(
+                    "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+                    ALL,
+                    Family::Scatter,
+                    scatter_rule,
+                    Kernel(&(scatter as KernelFn)),
+                ),
+                indexing::scatter,
             ),
             "index",
             of_scatter,
@@ -64,12 +71,15 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-                ALL,
-                Family::Scatter,
-                scatter_rule,
-                Kernel(&(scatter as KernelFn)),
+            refusing(
+                kernel(
+                    "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+                    ALL,
+                    Family::Scatter,
+                    scatter_rule,
+                    Kernel(&(scatter as KernelFn)),
+                ),
+                indexing::scatter,
             ),
             "index",
             of_scatter,
@@ -77,23 +87,29 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], 1, i64[3,1]%4, 7"],
     ),
     samples(
-        kernel(
-            "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-            ALL,
-            Family::Scatter,
-            scatter_rule,
-            Kernel(&(scatter_reduced as KernelFn)),
+        refusing(
+            kernel(
+                "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+                ALL,
+                Family::Scatter,
+                scatter_rule,
+                Kernel(&(scatter_reduced as KernelFn)),
+            ),
+            indexing::scatter,
         ),
         &["f32[3,4], 1, i64[3,2]%4, f32[3,2], reduce='add'"],
     ),
     samples(
         gradient(
-            kernel(
-                "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-                ALL,
-                Family::Scatter,
-                scatter_rule,
-                Kernel(&(scatter_reduced as KernelFn)),
+            refusing(
+                kernel(
+                    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+                    ALL,
+                    Family::Scatter,
+                    scatter_rule,
+                    Kernel(&(scatter_reduced as KernelFn)),
+                ),
+                indexing::scatter,
             ),
             "self, index, src, result",
             of_scatter_reduce,
@@ -111,25 +127,31 @@ pub static OPS: &[Op] = &[
         ],
     ),
     samples(
-        composite(
-            "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-            ALL,
-            |e, a| {
-                let source = *args::tensor(a, 3)?;
-                let index = index_along(e, a, source)?;
-                call(e, "scatter_reduce.two", &[a[0].clone(), a[1].clone(), t(index), t(source), a[4].clone(), a[5].clone()])
-            },
+        refusing(
+            composite(
+                "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+                ALL,
+                |e, a| {
+                    let source = *args::tensor(a, 3)?;
+                    let index = index_along(e, a, source)?;
+                    call(e, "scatter_reduce.two", &[a[0].clone(), a[1].clone(), t(index), t(source), a[4].clone(), a[5].clone()])
+                },
+            ),
+            indexing::reduce,
         ),
         &["f32[3,4], 0, i64[2]%3, f32[2,4], 'prod'", "f32[3,4], 0, i64[2]%3, f32[2,4], 'mean', include_self=False"],
     ),
     samples(
         gradient(
-            kernel(
-                "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-                ALL,
-                Family::Scatter,
-                scatter_rule,
-                Kernel(&(scatter_add as KernelFn)),
+            refusing(
+                kernel(
+                    "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+                    ALL,
+                    Family::Scatter,
+                    scatter_rule,
+                    Kernel(&(scatter_add as KernelFn)),
+                ),
+                indexing::scatter,
             ),
             "index",
             of_scatter_add,
@@ -137,37 +159,73 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], 1, i64[3,2]%4, f32[3,2]"],
     ),
     samples(
-        composite("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", ALL, |e, a| {
-            let mut source = *args::tensor(a, 3)?;
-            if !matches!(a[4], Arg::Number(Number::Int(1))) {
-                source = one(e, "mul.Tensor", &[t(source), a[4].clone()])?;
-            }
-            let index = index_along(e, a, source)?;
-            call(e, "scatter_add", &[a[0].clone(), a[1].clone(), t(index), t(source)])
-        }),
+        refusing(
+            composite("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", ALL, |e, a| {
+                let mut source = *args::tensor(a, 3)?;
+                if !matches!(a[4], Arg::Number(Number::Int(1))) {
+                    source = one(e, "mul.Tensor", &[t(source), a[4].clone()])?;
+                }
+                let index = index_along(e, a, source)?;
+                call(e, "scatter_add", &[a[0].clone(), a[1].clone(), t(index), t(source)])
+            }),
+            indexing::add,
+        ),
         &["f32[3,4], 0, i64[2]%3, f32[2,4]"],
     ),
     samples(
-        composite("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", ALL, |e, a| {
-            let source = *args::tensor(a, 3)?;
-            let index = index_along(e, a, source)?;
-            call(e, "scatter.src", &[a[0].clone(), a[1].clone(), t(index), t(source)])
-        }),
+        refusing(
+            composite("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", ALL, |e, a| {
+                let source = *args::tensor(a, 3)?;
+                let index = index_along(e, a, source)?;
+                call(e, "scatter.src", &[a[0].clone(), a[1].clone(), t(index), t(source)])
+            }),
+            indexing::copy,
+        ),
         &["f32[3,4], 0, i64[2]%3, f32[2,4]"],
     ),
     samples(
-        composite("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", ALL, |e, a| {
-            let f = e.facts(*args::tensor(a, 0)?).clone();
-            let d = wrap_dim(args::int(a, 1)?, f.rank())?;
-            let mut shape = f.dims.clone();
-            shape[d] = e.facts(*args::tensor(a, 2)?).dims.first().copied().unwrap_or(Dim::Is(1));
-            let ones = one(e, "new_zeros", &[a[0].clone(), Arg::Ints(shape)])?;
-            let index = index_along(e, a, ones)?;
-            call(e, "scatter.value", &[a[0].clone(), a[1].clone(), t(index), a[3].clone()])
-        }),
+        refusing(
+            composite("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Tensor|Scalar value) -> Tensor", ALL, index_fill),
+            indexing::fill,
+        ),
         &["f32[3,4], 0, i64[2]%3, 7"],
     ),
 ];
+
+/// A gather along `dim` of two tensors that broadcast to each other in the other dims.
+fn taken_along(e: &mut dyn Emitter, a: &[Arg<Val>], dim: Dim) -> Result<Vals, OpError> {
+    let (x, index) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let (own, places) = (e.facts(x).dims.clone(), e.facts(index).dims.clone());
+    let d = wrap_dim(dim.known().ok_or(OpError::DataDependent)?, own.len())?;
+    if own.is_empty() {
+        return call(e, "gather", &[t(x), Arg::Int(dim), t(index)]);
+    }
+    let with = |sizes: &[Dim], size: Dim| {
+        let mut sizes: Shape = sizes.into();
+        sizes[d] = size;
+        sizes
+    };
+    let shape = rules::broadcast_pair(e.dims(), &with(&own, Dim::Is(1)), &with(&places, Dim::Is(1)))?;
+    let x = one(e, "expand", &[t(x), Arg::Ints(with(&shape, own[d]))])?;
+    let index = one(e, "expand", &[t(index), Arg::Ints(with(&shape, places[d]))])?;
+    call(e, "gather", &[t(x), Arg::Int(dim), t(index)])
+}
+
+/// The value put at every place of the index; a tensor without dims counts as one of one element.
+fn index_fill(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let x = *args::tensor(a, 0)?;
+    let facts = e.facts(x).clone();
+    let d = wrap_dim(args::int(a, 1)?, facts.rank())?;
+    let value = match a[3] {
+        Arg::Tensor(value) => cast(e, value, facts.dtype)?,
+        _ => one(e, "full", &[super::call::ints([]), a[3].clone(), Arg::DType(facts.dtype)])?,
+    };
+    let base = if facts.rank() == 0 { one(e, "reshape", &[t(x), super::call::ints([1])])? } else { x };
+    let mut indices = vec![None; d];
+    indices.push(Some(*args::tensor(a, 2)?));
+    let out = one(e, "index_put", &[t(base), Arg::OptionalTensors(indices), t(value), Arg::Bool(false)])?;
+    call(e, "view", &[t(out), Arg::Ints(facts.dims)])
+}
 
 fn gather_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let (x, index) = (*args::tensor(a, 0)?, *args::tensor(a, 2)?);

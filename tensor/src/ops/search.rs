@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, one, t},
-    define::{composite, constant, kernel, samples},
+    define::{composite, constant, kernel, refusing, samples},
+    refusal::indexing,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, with_comparable, write};
@@ -26,33 +27,42 @@ pub static OPS: &[Op] = &[
         &["i64[4]%3, 5", "i64[2,2]%3, 3"],
     ),
     samples(
-        constant(kernel(
-            "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-            Forms::FUNCTION,
-            Family::Other,
-            |cx, a| {
-                let f = *args::tensor(a, 0)?;
-                rules::fresh(cx, f, if args::flag(a, 2) { DType::I32 } else { DType::I64 }, f.dims.clone())
-            },
-            Kernel(&(bucketize as KernelFn)),
+        constant(refusing(
+            kernel(
+                "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+                Forms::FUNCTION,
+                Family::Other,
+                |cx, a| {
+                    let f = *args::tensor(a, 0)?;
+                    rules::fresh(cx, f, if args::flag(a, 2) { DType::I32 } else { DType::I64 }, f.dims.clone())
+                },
+                Kernel(&(bucketize as KernelFn)),
+            ),
+            indexing::bucketize,
         )),
         &["f32[5], f64[1]"],
     ),
-    constant(composite(
-        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-        Forms::FUNCTION,
-        |e, a| {
-            let value = lone(e, &a[0], *args::tensor(a, 1)?)?;
-            call(e, "bucketize.Tensor", &[t(value), a[1].clone(), a[2].clone(), a[3].clone()])
-        },
+    constant(refusing(
+        composite(
+            "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+            Forms::FUNCTION,
+            |e, a| {
+                let value = lone(e, &a[0], *args::tensor(a, 1)?)?;
+                call(e, "bucketize.Tensor", &[t(value), a[1].clone(), a[2].clone(), a[3].clone()])
+            },
+        ),
+        indexing::bucketize,
     )),
     samples(
-        constant(kernel(
-            "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-            Forms::FUNCTION,
-            Family::Other,
-            searchsorted_rule,
-            Kernel(&(searchsorted as KernelFn)),
+        constant(refusing(
+            kernel(
+                "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+                Forms::FUNCTION,
+                Family::Other,
+                searchsorted_rule,
+                Kernel(&(searchsorted as KernelFn)),
+            ),
+            indexing::searchsorted,
         )),
         &[
             "f32[1], f32[5]",
@@ -63,13 +73,16 @@ pub static OPS: &[Op] = &[
             "f32[2,1], f32[3,3]",
         ],
     ),
-    constant(composite(
-        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-        Forms::FUNCTION,
-        |e, a| {
-            let value = lone(e, &a[1], *args::tensor(a, 0)?)?;
-            call(e, "searchsorted.Tensor", &[a[0].clone(), t(value), a[2].clone(), a[3].clone(), a[4].clone(), a[5].clone()])
-        },
+    constant(refusing(
+        composite(
+            "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+            Forms::FUNCTION,
+            |e, a| {
+                let value = lone(e, &a[1], *args::tensor(a, 0)?)?;
+                call(e, "searchsorted.Tensor", &[a[0].clone(), t(value), a[2].clone(), a[3].clone(), a[4].clone(), a[5].clone()])
+            },
+        ),
+        indexing::searchsorted,
     )),
 ];
 

@@ -3,8 +3,9 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{composite, constant, gradient, kernel, samples},
+    define::{composite, constant, gradient, kernel, refusing, samples},
     gradient::reduce::{of_chosen, of_shared},
+    refusal::dtypes,
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, with_bits, with_comparable, write};
@@ -67,12 +68,15 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-                BOTH,
-                Family::Sort,
-                topk_rule,
-                Kernel(&(topk as KernelFn)),
+            refusing(
+                kernel(
+                    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+                    BOTH,
+                    Family::Sort,
+                    topk_rule,
+                    Kernel(&(topk as KernelFn)),
+                ),
+                |_, a| dtypes::no_bools(a, || OpError::not_implemented("topk does not support bool dtypes on CPU")),
             ),
             "indices",
             |b| of_chosen(b, 2, None),
@@ -81,12 +85,15 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                BOTH,
-                Family::Sort,
-                |cx, a| one_place_rule(cx, a, 2, 3),
-                Kernel(&(kth as KernelFn)),
+            refusing(
+                kernel(
+                    "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                    BOTH,
+                    Family::Sort,
+                    |cx, a| one_place_rule(cx, a, 2, 3),
+                    Kernel(&(kth as KernelFn)),
+                ),
+                |_, a| dtypes::numbers_only(a, "kthvalue_cpu"),
             ),
             "indices",
             |b| of_chosen(b, 2, Some(3)),
@@ -95,12 +102,15 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                BOTH,
-                Family::Sort,
-                |cx, a| one_place_rule(cx, a, 1, 2),
-                Kernel(&(median_along as KernelFn)),
+            refusing(
+                kernel(
+                    "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                    BOTH,
+                    Family::Sort,
+                    |cx, a| one_place_rule(cx, a, 1, 2),
+                    Kernel(&(median_along as KernelFn)),
+                ),
+                |_, a| dtypes::numbers_only(a, "median_out"),
             ),
             "indices",
             |b| of_chosen(b, 1, Some(2)),
@@ -109,11 +119,14 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            composite("median(Tensor self) -> Tensor", BOTH, |e, a| {
-                let flat = one(e, "flatten.using_ints", &a[..1])?;
-                let found = call(e, "median.dim", &[t(flat), i(0)])?;
-                Ok(smallvec![found[0]])
-            }),
+            refusing(
+                composite("median(Tensor self) -> Tensor", BOTH, |e, a| {
+                    let flat = one(e, "flatten.using_ints", &a[..1])?;
+                    let found = call(e, "median.dim", &[t(flat), i(0)])?;
+                    Ok(smallvec![found[0]])
+                }),
+                |_, a| dtypes::numbers_only(a, "median_cpu"),
+            ),
             "self, result",
             of_shared,
         ),
@@ -175,12 +188,15 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            kernel(
-                "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                BOTH,
-                Family::Sort,
-                |cx, a| one_place_rule(cx, a, 1, 2),
-                Kernel(&(nanmedian_along as KernelFn)),
+            refusing(
+                kernel(
+                    "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                    BOTH,
+                    Family::Sort,
+                    |cx, a| one_place_rule(cx, a, 1, 2),
+                    Kernel(&(nanmedian_along as KernelFn)),
+                ),
+                |_, a| dtypes::numbers_only(a, "median_out"),
             ),
             "indices",
             |b| of_chosen(b, 1, Some(2)),
@@ -188,14 +204,17 @@ pub static OPS: &[Op] = &[
         &["f32[2,5], 1", "f32[4,3], 0, True"],
     ),
     samples(
-        composite("nanmedian(Tensor self) -> Tensor", BOTH, |e, a| {
-            if let Some(nan) = median_of_nothing(e, *args::tensor(a, 0)?)? {
-                return Ok(smallvec![nan]);
-            }
-            let flat = one(e, "flatten.using_ints", &a[..1])?;
-            let found = call(e, "nanmedian.dim", &[t(flat), i(0)])?;
-            Ok(smallvec![found[0]])
-        }),
+        refusing(
+            composite("nanmedian(Tensor self) -> Tensor", BOTH, |e, a| {
+                if let Some(nan) = median_of_nothing(e, *args::tensor(a, 0)?)? {
+                    return Ok(smallvec![nan]);
+                }
+                let flat = one(e, "flatten.using_ints", &a[..1])?;
+                let found = call(e, "nanmedian.dim", &[t(flat), i(0)])?;
+                Ok(smallvec![found[0]])
+            }),
+            |_, a| dtypes::numbers_only(a, "median_cpu"),
+        ),
         &["f32[2,5]", "i64[4]"],
     ),
 ];

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, cast, f, i, ints, n, one, t, widened},
-    define::{ALL, close, composite, constant, kernel, samples},
+    define::{ALL, close, composite, constant, kernel, refusing, samples},
+    refusal::{dtypes, shapes},
     rules::{self, wrap_dim},
 };
 use crate::{Context, KernelFn, Tensor, with_comparable, with_real, write};
@@ -47,35 +48,41 @@ pub static OPS: &[Op] = &[
         &["f32[9], 4", "f32[9], 4, -1, 1", "f64[3,4], 5, min=0, max=2"],
     ),
     close(samples(
-        constant(kernel(
-            "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-            BOTH,
-            Family::Other,
-            |cx, a| {
-                let x = *args::tensor(a, 0)?;
-                let bins = args::dim(a, 1)?;
-                let mut out = rules::fresh(cx, x, x.dtype, smallvec![bins])?;
-                let edges = cx.dims.calc(DimOp::Add, bins, Dim::Is(1));
-                out.extend(rules::fresh(cx, x, x.dtype, smallvec![edges])?);
-                Ok(out)
-            },
-            Kernel(&(histogram_of_count as KernelFn)),
+        constant(refusing(
+            kernel(
+                "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
+                BOTH,
+                Family::Other,
+                |cx, a| {
+                    let x = *args::tensor(a, 0)?;
+                    let bins = args::dim(a, 1)?;
+                    let mut out = rules::fresh(cx, x, x.dtype, smallvec![bins])?;
+                    let edges = cx.dims.calc(DimOp::Add, bins, Dim::Is(1));
+                    out.extend(rules::fresh(cx, x, x.dtype, smallvec![edges])?);
+                    Ok(out)
+                },
+                Kernel(&(histogram_of_count as KernelFn)),
+            ),
+            shapes::histogram::<99, 3>,
         )),
         &["f32[9], 4", "f32[9], 4, range=[-1.0,1.0]", "f32[9], 4, weight=f32[9]+", "f32[9], 4, density=True"],
     )),
     samples(
-        constant(kernel(
-            "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-            BOTH,
-            Family::Other,
-            |cx, a| {
-                let (x, edges) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
-                let count = cx.dims.calc(DimOp::Add, edges.dims.first().copied().unwrap_or(Dim::Is(1)), Dim::Is(-1));
-                let mut out = rules::fresh(cx, x, x.dtype, smallvec![count])?;
-                out.extend(rules::fresh(cx, x, x.dtype, edges.dims.clone())?);
-                Ok(out)
-            },
-            Kernel(&(histogram_of_edges as KernelFn)),
+        constant(refusing(
+            kernel(
+                "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
+                BOTH,
+                Family::Other,
+                |cx, a| {
+                    let (x, edges) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+                    let count = cx.dims.calc(DimOp::Add, edges.dims.first().copied().unwrap_or(Dim::Is(1)), Dim::Is(-1));
+                    let mut out = rules::fresh(cx, x, x.dtype, smallvec![count])?;
+                    out.extend(rules::fresh(cx, x, x.dtype, edges.dims.clone())?);
+                    Ok(out)
+                },
+                Kernel(&(histogram_of_edges as KernelFn)),
+            ),
+            shapes::histogram::<1, 2>,
         )),
         &[],
     ),
@@ -98,17 +105,23 @@ pub static OPS: &[Op] = &[
         |e, a| call(e, if args::flag(a, 3) { "ne.Tensor" } else { "eq.Tensor" }, &a[..2]),
     )),
     samples(
-        composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", BOTH, |e, a| {
-            let nan = one(e, "isnan", &a[..1])?;
-            let ordinary = one(e, "logical_not", &[t(nan)])?;
-            let count = one(e, "sum.dim_IntList", &[t(ordinary), a[1].clone(), a[2].clone()])?;
-            let total = one(e, "nansum", a)?;
-            Ok(smallvec![call::div(e, total, t(count))?])
-        }),
+        refusing(
+            composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", BOTH, |e, a| {
+                let nan = one(e, "isnan", &a[..1])?;
+                let ordinary = one(e, "logical_not", &[t(nan)])?;
+                let count = one(e, "sum.dim_IntList", &[t(ordinary), a[1].clone(), a[2].clone()])?;
+                let total = one(e, "nansum", a)?;
+                Ok(smallvec![call::div(e, total, t(count))?])
+            }),
+            dtypes::nanmean,
+        ),
         &["f32[2,3]", "f32[2,3], [1]", "f32[2,3], [0], True"],
     ),
     samples(
-        composite("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor", BOTH, cov),
+        refusing(
+            composite("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor", BOTH, cov),
+            shapes::cov,
+        ),
         &["f32[3,5]", "f32[6]", "f32[3,5], correction=0", "f32[2,4], aweights=f32[4]+"],
     ),
     samples(
@@ -132,22 +145,25 @@ pub static OPS: &[Op] = &[
         &["f32[3,4], f32[2,4]", "f32[2,3,4], f32[2,2,4], 1.0", "f32[3,4], f32[2,4], inf", "f32[30,4], f32[26,4]"],
     )),
     samples(
-        composite("pdist(Tensor self, float p=2) -> Tensor", Forms::FUNCTION.or(Forms::NN), |e, a| {
-            let x = *args::tensor(a, 0)?;
-            let facts = e.facts(x).clone();
-            if facts.rank() != 2 {
-                return Err(OpError::runtime(format!("pdist only supports 2D tensors, got: {}D", facts.rank())));
-            }
-            let count = facts.dims[0];
-            let places = one(e, "triu_indices", &[Arg::Int(count), Arg::Int(count), i(1)])?;
-            let pick = |e: &mut dyn Emitter, k: i64| {
-                let row = one(e, "select.int", &[t(places), i(0), i(k)])?;
-                one(e, "index_select", &[t(x), i(0), t(row)])
-            };
-            let (p, q) = (pick(e, 0)?, pick(e, 1)?);
-            let difference = call::sub(e, p, t(q))?;
-            call(e, "linalg_vector_norm", &[t(difference), f(args::float(a, 1, 2.0)), ints([-1])])
-        }),
+        refusing(
+            composite("pdist(Tensor self, float p=2) -> Tensor", Forms::FUNCTION.or(Forms::NN), |e, a| {
+                let x = *args::tensor(a, 0)?;
+                let facts = e.facts(x).clone();
+                if facts.rank() != 2 {
+                    return Err(OpError::runtime(format!("pdist only supports 2D tensors, got: {}D", facts.rank())));
+                }
+                let count = facts.dims[0];
+                let places = one(e, "triu_indices", &[Arg::Int(count), Arg::Int(count), i(1)])?;
+                let pick = |e: &mut dyn Emitter, k: i64| {
+                    let row = one(e, "select.int", &[t(places), i(0), i(k)])?;
+                    one(e, "index_select", &[t(x), i(0), t(row)])
+                };
+                let (p, q) = (pick(e, 0)?, pick(e, 1)?);
+                let difference = call::sub(e, p, t(q))?;
+                call(e, "linalg_vector_norm", &[t(difference), f(args::float(a, 1, 2.0)), ints([-1])])
+            }),
+            shapes::pdist,
+        ),
         &["f32[4,3]", "f32[4,3], 1.0"],
     ),
     samples(
@@ -158,24 +174,27 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[3], 1"],
     ),
     samples(
-        composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", ALL, |e, a| {
-            let (x, own) = widened(e, *args::tensor(a, 0)?)?;
-            let rank = e.facts(x).rank();
-            if rank < 2 {
-                return Err(OpError::runtime(format!("renorm: input needs at least 2 dimensions, got {rank} dimensions")));
-            }
-            let d = wrap_dim(args::int(a, 2)?, rank)?;
-            let others = ints((0..rank as i64).filter(|k| *k != d as i64));
-            let most = args::float(a, 3, 0.0);
-            let norm = one(e, "linalg_vector_norm", &[t(x), f(args::float(a, 1, 2.0)), others, Arg::Bool(true)])?;
-            let above = one(e, "gt.Tensor", &[t(norm), f(most)])?;
-            let shifted = call::add(e, norm, f(1e-7))?;
-            let inverse = call::unary(e, "reciprocal", shifted)?;
-            let factor = call::mul(e, inverse, f(most))?;
-            let factor = one(e, "where.self", &[t(above), t(factor), f(1.0)])?;
-            let out = call::mul(e, x, t(factor))?;
-            Ok(smallvec![cast(e, out, own)?])
-        }),
+        refusing(
+            composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", ALL, |e, a| {
+                let (x, own) = widened(e, *args::tensor(a, 0)?)?;
+                let rank = e.facts(x).rank();
+                if rank < 2 {
+                    return Err(OpError::runtime(format!("renorm: input needs at least 2 dimensions, got {rank} dimensions")));
+                }
+                let d = wrap_dim(args::int(a, 2)?, rank)?;
+                let others = ints((0..rank as i64).filter(|k| *k != d as i64));
+                let most = args::float(a, 3, 0.0);
+                let norm = one(e, "linalg_vector_norm", &[t(x), f(args::float(a, 1, 2.0)), others, Arg::Bool(true)])?;
+                let above = one(e, "gt.Tensor", &[t(norm), f(most)])?;
+                let shifted = call::add(e, norm, f(1e-7))?;
+                let inverse = call::unary(e, "reciprocal", shifted)?;
+                let factor = call::mul(e, inverse, f(most))?;
+                let factor = one(e, "where.self", &[t(above), t(factor), f(1.0)])?;
+                let out = call::mul(e, x, t(factor))?;
+                Ok(smallvec![cast(e, out, own)?])
+            }),
+            shapes::renorm,
+        ),
         &["f32[3,4], 2, 0, 1.5", "f32[2,3,4], 1, 1, 3"],
     ),
     samples(

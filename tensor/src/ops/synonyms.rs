@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{ALL, composite, constant, samples, ulps},
+    define::{ALL, composite, constant, refusing, samples, ulps},
+    refusal::shapes,
 };
 use smallvec::smallvec;
 use taipan_ir::{
@@ -120,28 +121,40 @@ pub static OPS: &[Op] = &[
         &["[f32[3], f32[3]]", "[f32[3], f32[3,2]]"],
     ),
     samples(
-        exact("dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", BOTH, |e, a| {
-            call(e, "tensor_split.sections", &[a[0].clone(), a[1].clone(), i(2)])
-        }),
+        refusing(
+            exact("dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", BOTH, |e, a| {
+                call(e, "tensor_split.sections", &[a[0].clone(), a[1].clone(), i(2)])
+            }),
+            shapes::dsplit,
+        ),
         &["f32[2,3,4], 2"],
     ),
     samples(
-        exact("dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", BOTH, |e, a| {
-            call(e, "tensor_split.indices", &[a[0].clone(), a[1].clone(), i(2)])
-        }),
+        refusing(
+            exact("dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", BOTH, |e, a| {
+                call(e, "tensor_split.indices", &[a[0].clone(), a[1].clone(), i(2)])
+            }),
+            shapes::dsplit,
+        ),
         &["f32[2,3,4], [1,3]"],
     ),
     samples(
-        exact("hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", BOTH, |e, a| {
-            let d = i64::from(e.facts(*args::tensor(a, 0)?).rank() > 1);
-            call(e, "tensor_split.indices", &[a[0].clone(), a[1].clone(), i(d)])
-        }),
+        refusing(
+            exact("hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", BOTH, |e, a| {
+                let d = i64::from(e.facts(*args::tensor(a, 0)?).rank() > 1);
+                call(e, "tensor_split.indices", &[a[0].clone(), a[1].clone(), i(d)])
+            }),
+            shapes::hsplit,
+        ),
         &["f32[2,4], [1,3]"],
     ),
     samples(
-        exact("vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", BOTH, |e, a| {
-            call(e, "tensor_split.indices", &[a[0].clone(), a[1].clone(), i(0)])
-        }),
+        refusing(
+            exact("vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", BOTH, |e, a| {
+                call(e, "tensor_split.indices", &[a[0].clone(), a[1].clone(), i(0)])
+            }),
+            shapes::vsplit,
+        ),
         &["f32[4,2], [1,3]"],
     ),
     samples(

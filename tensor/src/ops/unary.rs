@@ -3,8 +3,9 @@
 use super::{
     args,
     arithmetic::x,
-    define::{ALL, gradient, pointwise, samples, ulps},
+    define::{ALL, gradient, pointwise, refusing, samples, ulps},
     gradient::{Maths, through, unary::*, zero},
+    refusal::dtypes,
     rules,
 };
 use taipan_ir::{
@@ -158,15 +159,23 @@ pub static OPS: &[Op] = &[
     ),
     samples(gradient(pointwise("positive(Tensor self) -> Tensor", Forms::BOTH, Common, rules::common, |_, a| x(a, 0)), "", through), ANY),
     samples(
-        gradient(pointwise("abs(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), "self", |b| {
-            by_input(b, |b, x| b.of("sgn", x))
-        }),
+        gradient(
+            refusing(pointwise("abs(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), |_, a| {
+                dtypes::numbers_only(a, "abs_cpu")
+            }),
+            "self",
+            |b| by_input(b, |b, x| b.of("sgn", x)),
+        ),
         ANY,
     ),
     samples(
-        gradient(pointwise("absolute(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), "self", |b| {
-            by_input(b, |b, x| b.of("sgn", x))
-        }),
+        gradient(
+            refusing(pointwise("absolute(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.abs(x(a, 0))), |_, a| {
+                dtypes::numbers_only(a, "abs_cpu")
+            }),
+            "self",
+            |b| by_input(b, |b, x| b.of("sgn", x)),
+        ),
         ANY,
     ),
     samples(gradient(pointwise("sign(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), "", zero), ANY),
@@ -177,29 +186,52 @@ pub static OPS: &[Op] = &[
         }),
         ANY,
     ),
-    gradient(rounding("floor(Tensor self) -> Tensor", |b, a| round(b, Unary::Floor, a)), "", zero),
-    gradient(rounding("ceil(Tensor self) -> Tensor", |b, a| round(b, Unary::Ceil, a)), "", zero),
-    gradient(rounding("trunc(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)), "", zero),
-    gradient(rounding("fix(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)), "", zero),
+    gradient(
+        refusing(rounding("floor(Tensor self) -> Tensor", |b, a| round(b, Unary::Floor, a)), |_, a| {
+            dtypes::numbers_only(a, "floor_vml_cpu")
+        }),
+        "",
+        zero,
+    ),
+    gradient(
+        refusing(rounding("ceil(Tensor self) -> Tensor", |b, a| round(b, Unary::Ceil, a)), |_, a| dtypes::numbers_only(a, "ceil_vml_cpu")),
+        "",
+        zero,
+    ),
+    gradient(
+        refusing(rounding("trunc(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)), |_, a| {
+            dtypes::numbers_only(a, "trunc_vml_cpu")
+        }),
+        "",
+        zero,
+    ),
+    gradient(
+        refusing(rounding("fix(Tensor self) -> Tensor", |b, a| round(b, Unary::Trunc, a)), |_, a| dtypes::numbers_only(a, "trunc_vml_cpu")),
+        "",
+        zero,
+    ),
     samples(
         gradient(
-            pointwise("round(Tensor self, *, int decimals=0) -> Tensor", ALL, Common, rules::common_one, |b, a| {
-                let decimals = args::int(a, 1).unwrap_or(0);
-                if decimals == 0 || !b.dtype(x(a, 0)).is_float() {
-                    return round(b, Unary::Round, a);
-                }
-                let scale = 10f64.powi(decimals.unsigned_abs().min(300) as i32);
-                if decimals > 0 {
-                    let scaled = b.mul_number(x(a, 0), scale);
+            refusing(
+                pointwise("round(Tensor self, *, int decimals=0) -> Tensor", ALL, Common, rules::common_one, |b, a| {
+                    let decimals = args::int(a, 1).unwrap_or(0);
+                    if decimals == 0 || !b.dtype(x(a, 0)).is_float() {
+                        return round(b, Unary::Round, a);
+                    }
+                    let scale = 10f64.powi(decimals.unsigned_abs().min(300) as i32);
+                    if decimals > 0 {
+                        let scaled = b.mul_number(x(a, 0), scale);
+                        let rounded = b.unary(Unary::Round, scaled);
+                        let scale = b.number(rounded, scale);
+                        return b.div(rounded, scale);
+                    }
+                    let divisor = b.number(x(a, 0), scale);
+                    let scaled = b.div(x(a, 0), divisor);
                     let rounded = b.unary(Unary::Round, scaled);
-                    let scale = b.number(rounded, scale);
-                    return b.div(rounded, scale);
-                }
-                let divisor = b.number(x(a, 0), scale);
-                let scaled = b.div(x(a, 0), divisor);
-                let rounded = b.unary(Unary::Round, scaled);
-                b.mul_number(rounded, scale)
-            }),
+                    b.mul_number(rounded, scale)
+                }),
+                dtypes::round,
+            ),
             "",
             zero,
         ),
@@ -207,10 +239,13 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            pointwise("frac(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
-                let whole = round(b, Unary::Trunc, a);
-                b.sub(x(a, 0), whole)
-            }),
+            refusing(
+                pointwise("frac(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
+                    let whole = round(b, Unary::Trunc, a);
+                    b.sub(x(a, 0), whole)
+                }),
+                |_, a| dtypes::floats(a, "frac_cpu"),
+            ),
             "",
             through,
         ),

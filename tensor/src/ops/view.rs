@@ -3,11 +3,12 @@
 use super::{
     args,
     call::{call, dims, i, one, t},
-    define::{composite, constant, gradient, samples, view},
+    define::{composite, constant, gradient, refusing, samples, view},
     gradient::{
         of_as_strided, reshaped, through,
         view::{joined, permuted, stacked, transposed, turned},
     },
+    refusal::shapes,
     rules::{shown, wrap_dim},
 };
 use smallvec::{SmallVec, smallvec};
@@ -91,7 +92,10 @@ pub static OPS: &[Op] = &[
     ),
     samples(gradient(view("permute(Tensor(a) self, int[] dims) -> Tensor(a)", BOTH, permute_rule), "", permuted), &["f32[2,3,4], [2,0,1]"]),
     samples(
-        composite("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", BOTH, movedim),
+        refusing(
+            composite("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", BOTH, movedim),
+            shapes::movedim,
+        ),
         &["f32[2,3,4], [0], [2]"],
     ),
     samples(
@@ -130,11 +134,14 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            view("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", BOTH, |cx, a| {
-                let rank = self_of(a)?.rank();
-                let chosen: Vec<usize> = args::ints(a, 1)?.into_iter().map(|d| wrap_dim(d, rank)).collect::<Result<_, _>>()?;
-                squeezed(cx, a, Some(&chosen))
-            }),
+            refusing(
+                view("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", BOTH, |cx, a| {
+                    let rank = self_of(a)?.rank();
+                    let chosen: Vec<usize> = args::ints(a, 1)?.into_iter().map(|d| wrap_dim(d, rank)).collect::<Result<_, _>>()?;
+                    squeezed(cx, a, Some(&chosen))
+                }),
+                shapes::distinct,
+            ),
             "",
             reshaped,
         ),
@@ -217,15 +224,18 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            view("tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
-                let d = dim_at(a, 2, self_of(a)?.rank())?;
-                let (n, size) = (args::int(a, 1)?, cx.dims.number(self_of(a)?.dims[d])?);
-                if n <= 0 {
-                    return Err(OpError::runtime(format!("number of sections must be larger than 0, got {n}")));
-                }
-                let ends: Vec<i64> = (1..=n).map(|k| k * (size / n) + k.min(size % n)).collect();
-                pieces(cx, self_of(a)?, d, &ends)
-            }),
+            refusing(
+                view("tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
+                    let d = dim_at(a, 2, self_of(a)?.rank())?;
+                    let (n, size) = (args::int(a, 1)?, cx.dims.number(self_of(a)?.dims[d])?);
+                    if n <= 0 {
+                        return Err(OpError::runtime(format!("number of sections must be larger than 0, got {n}")));
+                    }
+                    let ends: Vec<i64> = (1..=n).map(|k| k * (size / n) + k.min(size % n)).collect();
+                    pieces(cx, self_of(a)?, d, &ends)
+                }),
+                shapes::tensor_split,
+            ),
             "",
             joined,
         ),
@@ -233,14 +243,17 @@ pub static OPS: &[Op] = &[
     ),
     samples(
         gradient(
-            view("tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
-                let d = dim_at(a, 2, self_of(a)?.rank())?;
-                let size = cx.dims.number(self_of(a)?.dims[d])?;
-                let wrapped = |i: i64| (if i < 0 { i + size } else { i }).clamp(0, size);
-                let mut ends: Vec<i64> = args::ints(a, 1)?.into_iter().map(wrapped).collect();
-                ends.push(size);
-                pieces(cx, self_of(a)?, d, &ends)
-            }),
+            refusing(
+                view("tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]", BOTH, |cx, a| {
+                    let d = dim_at(a, 2, self_of(a)?.rank())?;
+                    let size = cx.dims.number(self_of(a)?.dims[d])?;
+                    let wrapped = |i: i64| (if i < 0 { i + size } else { i }).clamp(0, size);
+                    let mut ends: Vec<i64> = args::ints(a, 1)?.into_iter().map(wrapped).collect();
+                    ends.push(size);
+                    pieces(cx, self_of(a)?, d, &ends)
+                }),
+                shapes::tensor_split,
+            ),
             "",
             joined,
         ),
@@ -300,16 +313,22 @@ pub static OPS: &[Op] = &[
     gradient(view("alias(Tensor(a) self) -> Tensor(a)", Forms::INTERNAL, |_, a| Ok(smallvec![self_of(a)?.clone()])), "", through),
     samples(constant(view("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", METHOD, view_dtype_rule)), &["f32[2,3], i32"]),
     samples(
-        composite("hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", BOTH, |e, a| {
-            let d = i64::from(e.facts(*args::tensor(a, 0)?).rank() > 1);
-            call(e, "tensor_split.sections", &[a[0].clone(), a[1].clone(), i(d)])
-        }),
+        refusing(
+            composite("hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", BOTH, |e, a| {
+                let d = i64::from(e.facts(*args::tensor(a, 0)?).rank() > 1);
+                call(e, "tensor_split.sections", &[a[0].clone(), a[1].clone(), i(d)])
+            }),
+            shapes::hsplit,
+        ),
         &[],
     ),
     samples(
-        composite("vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", BOTH, |e, a| {
-            call(e, "tensor_split.sections", &[a[0].clone(), a[1].clone(), i(0)])
-        }),
+        refusing(
+            composite("vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", BOTH, |e, a| {
+                call(e, "tensor_split.sections", &[a[0].clone(), a[1].clone(), i(0)])
+            }),
+            shapes::vsplit,
+        ),
         &[],
     ),
 ];

@@ -11,6 +11,7 @@ use std::{cell::RefCell, rc::Rc};
 use taipan_ir::{
     Arg, DType, Dims, Emitter, Facts, Gradient, Meaning, OpError, OpRef, Val,
     dims::NumberDims,
+    emit::decompose,
     gradient::Place,
     op::{CompositeRule, Kept, Vals},
 };
@@ -25,7 +26,7 @@ pub type Vars = SmallVec<[Var; 2]>;
 /// The op's own; and PyTorch's where it writes into a leaf that requires grad, or into a view that must not be written to.
 pub fn run(cx: &mut Context, recording: bool, op: OpRef, args: &[Arg<Var>]) -> Result<Vars, OpError> {
     match (op.0.meaning, op.0.gradient) {
-        (Meaning::Composite(rule), Gradient::Parts) => composite(cx, recording, rule, args),
+        (Meaning::Composite(rule), Gradient::Parts) => composite(cx, recording, op, rule, args),
         (Meaning::Mutate { writes, .. }, _) => write(cx, recording, op, writes, args),
         _ => {
             let plain = data_of(args);
@@ -51,10 +52,10 @@ pub fn run(cx: &mut Context, recording: bool, op: OpRef, args: &[Arg<Var>]) -> R
     }
 }
 
-fn composite(cx: &mut Context, recording: bool, rule: CompositeRule, args: &[Arg<Var>]) -> Result<Vars, OpError> {
+fn composite(cx: &mut Context, recording: bool, op: OpRef, rule: CompositeRule, args: &[Arg<Var>]) -> Result<Vars, OpError> {
     let mut emitter = TapeEmitter::new(cx, recording);
     let args: SmallVec<[Arg<Val>; 8]> = args.iter().map(|arg| arg.map(|var| emitter.value(var.clone()))).collect();
-    let results = rule(&mut emitter, &args)?;
+    let results = decompose(op, rule, &mut emitter, &args)?;
     Ok(results.iter().map(|value| emitter.var(*value).clone()).collect())
 }
 
@@ -274,7 +275,7 @@ impl Emitter for TapeEmitter<'_> {
     fn emit(&mut self, op: OpRef, args: &[Arg<Val>]) -> Result<Vals, OpError> {
         // Over these very values, so that a result which is an argument can be seen.
         if let (Meaning::Composite(rule), Gradient::Parts) = (op.0.meaning, op.0.gradient) {
-            return rule(self, args);
+            return decompose(op, rule, self, args);
         }
         let vars: SmallVec<[Arg<Var>; 8]> = args.iter().map(|arg| arg.map(|value| self.var(*value).clone())).collect();
         let results = run(self.cx, self.recording, op, &vars)?;
