@@ -306,6 +306,14 @@ torch.manual_seed("a")
 torch.set_num_threads(0)
 torch.ones(2, 3).stride(2)
 torch.ones(2, 3).size(2)
+F.dropout(torch.ones(2, dtype=torch.int64), 0.5)
+F.alpha_dropout(torch.ones(2, dtype=torch.uint8), 0.5, True)
+torch.tensor(1.0).roll(1, 0)
+torch.ones(3).roll((1, 1))
+torch.ones(3).roll(())
+torch.ones(2).where(torch.ones(2), 5)
+torch.cdist(torch.ones(2, 2, dtype=torch.float64), torch.ones(2, 2))
+torch.unique(torch.ones(2, requires_grad=True)).sum().backward()
 """
 
 

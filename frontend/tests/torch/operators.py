@@ -111,3 +111,15 @@ print(base, base.t().is_contiguous(), base.t()._version, base.t().contiguous().s
 print(torch.result_type(f, 1), torch.result_type(i, 1.5), torch.result_type(i, zero_dim), torch.result_type(h, zero_dim))
 storage = base.untyped_storage()
 print(storage.nbytes(), storage.size(), len(storage), storage.device, base.t().untyped_storage().data_ptr() == storage.data_ptr())
+
+# Methods whose function takes its arguments in another order, and results of integers and truths.
+x = torch.tensor([1.0, -2.0, 3.0])
+print(x.where(x > 0, torch.tensor(0.0)), x.where(x > 0, 0), x.where(condition=x > 0, other=0.5))
+print(torch.logsumexp(torch.tensor([[1, 2], [3, 4]]), 0), torch.logsumexp(torch.tensor([True, False]), 0))
+print(torch.tensor([True, False]).square(), torch.square(torch.tensor([3, -2])), torch.tensor(1.0).roll(1))
+# Draws have gradients of zeros; integers don't become part of the history of what is written into them.
+p = torch.tensor([0.3, 0.6], requires_grad=True)
+torch.bernoulli(p).sum().backward()
+counts = torch.zeros(2, dtype=torch.int64)
+counts[0] = p[0]
+print(p.grad, torch.poisson(p).requires_grad, torch.normal(p, 1.0).requires_grad, counts.copy_(p).requires_grad)

@@ -245,6 +245,10 @@ impl Dropout {
         if !self.training || p == 0.0 || is_empty(e, value)? {
             return Ok(smallvec![value]);
         }
+        let dtype = e.facts(value).dtype;
+        if p < 1.0 && !dtype.is_float() {
+            return Err(OpError::runtime(format!("result type Float can't be cast to the desired output type {}", dtype.scalar_name())));
+        }
         let multiply = |e: &mut dyn Emitter, factor: Val| match inplace {
             true => call(e, "mul_.Tensor", &[t(value), t(factor)]).map(|_| value),
             false => call::mul(e, value, t(factor)),

@@ -181,7 +181,7 @@ pub static OPS: &[Op] = &[
     samples(gradient(pointwise("sign(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), "", zero), ANY),
     samples(gradient(pointwise("sgn(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.sign(x(a, 0))), "", zero), ANY),
     samples(
-        gradient(pointwise("square(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 0))), "self", |b| {
+        gradient(pointwise("square(Tensor self) -> Tensor", ALL, Common, square_rule, |b, a| b.mul(x(a, 0), x(a, 0))), "self", |b| {
             by_input(b, |b, x| b.mul(x, 2i64))
         }),
         ANY,
@@ -324,4 +324,11 @@ fn neg_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList,
         ));
     }
     rules::common(cx, args)
+}
+
+/// As [`rules::common`], but truths are squared as integers.
+fn square_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let mut out = rules::common(cx, a)?;
+    out.iter_mut().filter(|facts| facts.dtype == DType::Bool).for_each(|facts| facts.dtype = DType::I64);
+    Ok(out)
 }
