@@ -1,5 +1,8 @@
 //! The engine as a Rust program uses it: values both ways, threads, limits, several engines at once.
 
+mod captured;
+
+use captured::Captured;
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -285,25 +288,4 @@ fn arrays_become_tensors_and_back() {
     let tensor = taipan::from_array(&array.t()).expect("a tensor");
     assert_eq!(tensor.sizes(), [2, 3]);
     assert_eq!(taipan::to_array::<f64>(&tensor).expect("an array"), array.t().into_dyn());
-}
-
-/// Output that can be read back.
-#[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
-
-impl Captured {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
-    }
-}
-
-impl io::Write for Captured {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(data);
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -1,8 +1,11 @@
 //! The programs a user reads first: each prints what real PyTorch prints, and its forwards are whole graphs that are reused.
 
+mod captured;
+
+use captured::Captured;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{Arc, Mutex, PoisonError},
@@ -110,25 +113,4 @@ fn same_line(expected: &str, got: &str) -> bool {
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Output that can be read back.
-#[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
-
-impl Captured {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&lock(&self.0)).into_owned()
-    }
-}
-
-impl io::Write for Captured {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        lock(&self.0).extend_from_slice(data);
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

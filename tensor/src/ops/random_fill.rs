@@ -7,6 +7,7 @@ use super::{
     args,
     create::filled,
     define::{mutate, random},
+    refusal::dtypes::scalar_type_name,
     rules,
 };
 use crate::{Context, KernelFn, Tensor, distribution, element::Arithmetic, normal, random::Twister, with_plain};
@@ -72,7 +73,7 @@ pub static OPS: &[Op] = &[
             positive("cauchy_", "sigma", args::float(a, 2, 1.0))?;
             let dtype = args::tensor(a, 0)?.dtype;
             if !dtype.is_float() {
-                return Err(not_continuous("Cauchy", type_name(dtype)));
+                return Err(not_continuous("Cauchy", scalar_type_name(dtype)));
             }
             in_memory_order(cx, a)
         },
@@ -160,7 +161,7 @@ pub fn check_uniform(dtype: DType, from: f64, to: f64) -> Result<(), OpError> {
     };
     for (name, value) in [("from", from), ("to", to)] {
         if !(-most..=most).contains(&value) {
-            return Err(OpError::runtime(format!("{name} is out of bounds for {}", type_name(dtype))));
+            return Err(OpError::runtime(format!("{name} is out of bounds for {}", scalar_type_name(dtype))));
         }
     }
     let (shown_from, shown_to) = (plain_text(from), plain_text(to));
@@ -293,7 +294,7 @@ fn check_in_type(dtype: DType, name: &str, value: i64) -> Result<(), OpError> {
     if (least..=greatest).contains(&value) {
         return Ok(());
     }
-    Err(OpError::runtime(format!("{name} is out of bounds for {}", type_name(dtype))))
+    Err(OpError::runtime(format!("{name} is out of bounds for {}", scalar_type_name(dtype))))
 }
 
 /// `low`, raised where the type rounds it down.
@@ -346,22 +347,6 @@ fn not_continuous(distribution: &str, dtype: &str) -> OpError {
     OpError::runtime(format!(
         "{distribution} distribution is a continuous probability distribution. dtype must be a floating point but you specified {dtype}"
     ))
-}
-
-/// The element type as PyTorch's messages about random numbers name it.
-fn type_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "bool",
-        DType::U8 => "unsigned char",
-        DType::I8 => "signed char",
-        DType::I16 => "short int",
-        DType::I32 => "int",
-        DType::I64 => "long int",
-        DType::F16 => "c10::Half",
-        DType::BF16 => "c10::BFloat16",
-        DType::F32 => "float",
-        DType::F64 => "double",
-    }
 }
 
 fn uniform_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {

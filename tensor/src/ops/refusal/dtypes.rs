@@ -21,8 +21,6 @@ pub const fn scalar_type_name(dtype: DType) -> &'static str {
         DType::BF16 => "c10::BFloat16",
         DType::F32 => "float",
         DType::F64 => "double",
-        #[allow(unreachable_patterns, reason = "types to come")]
-        _ => "c10::complex",
     }
 }
 
