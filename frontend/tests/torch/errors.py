@@ -314,6 +314,7 @@ torch.ones(3).roll(())
 torch.ones(2).where(torch.ones(2), 5)
 torch.cdist(torch.ones(2, 2, dtype=torch.float64), torch.ones(2, 2))
 torch.unique(torch.ones(2, requires_grad=True)).sum().backward()
+torch.inner(torch.ones(2, 3), torch.ones(2, 2))
 """
 
 

@@ -2,7 +2,7 @@
 
 use super::{
     args,
-    call::{call, cast, i, one, t},
+    call::{call, cast, i, ints, one, t},
     define::{composite, gradient, kernel, refusing, samples, ulps},
     gradient::matmul::{of_linear, of_matmul, of_product},
     refusal::{dtypes, shapes},
@@ -101,14 +101,10 @@ pub static OPS: &[Op] = &[
         }),
         &["f32[3], f32[3]"],
     ),
-    composite("inner(Tensor self, Tensor other) -> Tensor", BOTH, |e, a| {
-        let other = *args::tensor(a, 1)?;
-        if e.facts(other).rank() < 2 {
-            return call(e, "matmul", a);
-        }
-        let turned = one(e, "transpose.int", &[t(other), i(-1), i(-2)])?;
-        call(e, "matmul", &[a[0].clone(), t(turned)])
-    }),
+    samples(
+        composite("inner(Tensor self, Tensor other) -> Tensor", BOTH, inner),
+        &["f32[3], f32[3]", "f32[2,3], f32[4,3]", "f32[2,2,3], f32[4,2,3]", "f32[], f32[2]"],
+    ),
     samples(
         refusing(
             composite("outer(Tensor self, Tensor vec2) -> Tensor", BOTH, |e, a| {
@@ -206,6 +202,21 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], f32[2,4], f32[5,3,4], f32[5]"],
     ),
 ];
+
+/// The products of all vectors along the last dims of two tensors.
+fn inner(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
+    let (x, y) = (*args::tensor(a, 0)?, *args::tensor(a, 1)?);
+    let (left, right) = (e.facts(x).dims.clone(), e.facts(y).dims.clone());
+    let (Some(m), Some(n)) = (left.last(), right.last()) else { return call(e, "mul.Tensor", a) };
+    if !e.dims().decide(Rel::Eq, *m, *n)? {
+        return Err(OpError::runtime(format!(
+            "inner() the last dimension must match on both input tensors but got shapes {} and {}",
+            rules::shown(&left),
+            rules::shown(&right)
+        )));
+    }
+    call(e, "tensordot", &[t(x), t(y), ints([-1]), ints([-1])])
+}
 
 fn same_dtype(a: &Facts, b: &Facts) -> Result<(), OpError> {
     if a.dtype != b.dtype {
