@@ -4,14 +4,23 @@
 //! so the generators. A run that succeeds is committed by its caller, after the last step of the call that can fail.
 
 use crate::{
-    Context, Generators, Tensor,
+    Context, Generators, Tensor, registry,
     run::run,
     tape::{self, Var},
     write::Undo,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
-use taipan_ir::{Arg, Meaning, OpError, Val, graph::Graph, graph::Node};
+use taipan_ir::{Arg, Meaning, OpError, OpRef, Val, graph::Graph, graph::Node};
+
+/// What an output may be a view of.
+#[derive(Clone, Copy)]
+struct Viewed {
+    /// The number of the input.
+    input: usize,
+    /// Whether one of the ops between them gave several views, into which no recorded op may write.
+    one_of_several: bool,
+}
 
 /// A graph prepared for running many times.
 pub struct Plan {
@@ -22,8 +31,8 @@ pub struct Plan {
     /// For each node the values it is the last to use.
     dropped: Vec<SmallVec<[Val; 2]>>,
     may_draw: bool,
-    /// For each output the input that it may be a view of.
-    viewed: Vec<Option<usize>>,
+    /// For each output the view that it may be.
+    viewed: Vec<Option<Viewed>>,
 }
 
 impl Plan {
@@ -47,7 +56,7 @@ impl Plan {
             outputs: graph.outputs().to_vec(),
             values: graph.values(),
             dropped,
-            viewed: graph.outputs().iter().map(|output| viewed_input(graph, *output)).collect(),
+            viewed: graph.outputs().iter().map(|output| viewed(graph, *output)).collect(),
             may_draw: graph.nodes().iter().any(|n| matches!(n.op.0.meaning, Meaning::Random { .. } | Meaning::Composite(_))),
         }
     }
@@ -73,10 +82,11 @@ impl Plan {
         let ran = self.run(cx, &data, fail_at)?;
         let outputs = ran.outputs.into_iter().zip(&self.viewed).map(|(data, viewed)| {
             let var = Var::new(data);
-            if let Some(source) = viewed.and_then(|input| inputs.get(input))
+            if let Some(Viewed { input, one_of_several }) = *viewed
+                && let Some(source) = inputs.get(input)
                 && Arc::ptr_eq(source.data.storage(), var.data.storage())
             {
-                var.note_view_of(source);
+                var.note_view_of(source, one_of_several);
             }
             var
         });
@@ -120,17 +130,31 @@ impl Plan {
     }
 }
 
-/// The input that an output is a view of, as far as the ops tell: a composite may have copied.
-fn viewed_input(graph: &Graph, output: Val) -> Option<usize> {
+/// The view that an output is of an input, as far as the ops tell: a composite may have copied.
+fn viewed(graph: &Graph, output: Val) -> Option<Viewed> {
     let mut value = output;
+    let mut one_of_several = false;
     for node in graph.nodes().iter().rev() {
-        if node.results.contains(&value) {
-            let view = matches!(node.op.0.meaning, Meaning::View | Meaning::Composite(_)) && node.op.0.gradient.differentiable();
-            let Some(Arg::Tensor(source)) = node.args.first().filter(|_| view) else { return None };
-            value = *source;
+        let Some(index) = node.results.iter().position(|result| *result == value) else { continue };
+        if !matches!(node.op.0.meaning, Meaning::View | Meaning::Composite(_)) || !node.op.0.gradient.differentiable() {
+            return None;
         }
+        value = match node.args.first()? {
+            Arg::Tensor(source) => {
+                one_of_several |= gives_list(node.op);
+                *source
+            }
+            // Each result is made of its own argument.
+            Arg::Tensors(sources) => *sources.get(index)?,
+            _ => return None,
+        };
     }
-    graph.inputs().iter().position(|input| input.value == value).filter(|_| value != output)
+    let input = graph.inputs().iter().position(|input| input.value == value).filter(|_| value != output)?;
+    Some(Viewed { input, one_of_several })
+}
+
+fn gives_list(op: OpRef) -> bool {
+    registry().entry(op).is_some_and(|entry| entry.schema.returns.iter().any(|result| result.list))
 }
 
 /// Runs a graph once; see [`Plan::run`].

@@ -119,9 +119,9 @@ impl Var {
         let _ = self.meta.view.set(view);
     }
 
-    /// Makes a result computed without the tape a view of `source`.
-    pub fn note_view_of(&self, source: &Var) {
-        self.set_view_of(source, ViewKind::Single);
+    /// Makes a result computed without the tape a view of `source`, perhaps one of several views that one op made.
+    pub fn note_view_of(&self, source: &Var, one_of_several: bool) {
+        self.set_view_of(source, if one_of_several { ViewKind::OneOfSeveral } else { ViewKind::Single });
     }
 }
 
