@@ -27,7 +27,7 @@ use taipan::{Engine, Event, Object, Policy, settings::Environment};
 const OUTCOME: &str = include_str!("outcome.py");
 
 /// Cases of each kind, unless `CASES` says otherwise.
-const CASES: u64 = 250;
+const CASES: u64 = 150;
 
 /// Cases that one engine runs before another takes over, so that none grows without end.
 const CASES_OF_AN_ENGINE: u64 = 40;
