@@ -33,14 +33,19 @@ pub fn ops() -> Vec<OpDescription> {
 }
 
 impl OpDescription {
-    /// The element types in a few words: `all`, `floats`, or each by its short name.
+    /// The element types in a few words: the name of a group, such as `all` or `floats`, or each by its short name.
     pub fn dtypes_text(&self) -> String {
-        let floats = |dtype: &DType| dtype.is_float();
-        if self.dtypes.len() == DType::ALL.len() {
-            return "all".to_owned();
-        }
-        if self.dtypes.iter().all(floats) && self.dtypes.len() == DType::ALL.iter().filter(|dtype| floats(dtype)).count() {
-            return "floats".to_owned();
+        const GROUPS: [(&str, fn(&DType) -> bool); 5] = [
+            ("all", |_| true),
+            ("all but complex", |dtype| !dtype.is_complex()),
+            ("floats and complex", |dtype| dtype.has_gradients()),
+            ("floats", |dtype| dtype.is_float()),
+            ("complex", |dtype| dtype.is_complex()),
+        ];
+        for (name, holds) in GROUPS {
+            if self.dtypes.iter().copied().eq(DType::ALL.into_iter().filter(holds)) {
+                return name.to_owned();
+            }
         }
         let names: Vec<String> = self.dtypes.iter().map(DType::to_string).collect();
         if names.is_empty() { "-".to_owned() } else { names.join(" ") }

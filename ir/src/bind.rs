@@ -21,6 +21,8 @@ pub enum Operand<T> {
     Int(Dim),
     /// A `float`.
     Float(f64),
+    /// A `complex`: the real part and the imaginary part.
+    Complex(f64, f64),
     /// `None`.
     None,
     /// A `str`.
@@ -49,6 +51,7 @@ impl<T> Operand<T> {
             Operand::Bool(_) => "bool",
             Operand::Int(_) => "int",
             Operand::Float(_) => "float",
+            Operand::Complex(..) => "complex",
             Operand::None => "NoneType",
             Operand::Str(_) => "str",
             Operand::DType(_) => "torch.dtype",
@@ -230,6 +233,7 @@ fn convert<T: Clone>(param: &Param, value: &Operand<T>) -> Option<Arg<T>> {
         (Kind::TensorOrScalar | Kind::Scalar, Operand::Int(d)) => Arg::Number(Number::Int(d.known()?)),
         (Kind::Float, Operand::Int(d)) => Arg::Number(Number::Float(d.known()? as f64)),
         (Kind::TensorOrScalar | Kind::Scalar | Kind::Float, Operand::Float(x)) => Arg::Number(Number::Float(*x)),
+        (Kind::TensorOrScalar | Kind::Scalar, Operand::Complex(re, im)) => Arg::Number(Number::Complex(*re, *im)),
         (Kind::Int, Operand::Int(d)) => Arg::Int(*d),
         (Kind::Bool, Operand::Bool(b)) => Arg::Bool(*b),
         (Kind::Str, Operand::Str(s)) => Arg::Str(s.clone()),

@@ -16,6 +16,10 @@ pub enum DType {
     BF16,
     F32,
     F64,
+    /// Two `f32`: the real part and the imaginary part.
+    C64,
+    /// Two `f64`: the real part and the imaginary part.
+    C128,
 }
 
 /// The promotion category of a [`DType`]; a higher category wins regardless of width.
@@ -27,6 +31,8 @@ pub enum Category {
     Integer,
     /// Binary floating point.
     Float,
+    /// Pairs of floats.
+    Complex,
 }
 
 /// How a new tensor's strides are chosen.
@@ -44,8 +50,20 @@ pub enum MemoryFormat {
 
 impl DType {
     /// Every dtype, in declaration order.
-    pub const ALL: [DType; 10] =
-        [DType::Bool, DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64];
+    pub const ALL: [DType; 12] = [
+        DType::Bool,
+        DType::U8,
+        DType::I8,
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+        DType::C64,
+        DType::C128,
+    ];
 
     /// Bytes of one element.
     pub const fn size(self) -> usize {
@@ -53,7 +71,8 @@ impl DType {
             DType::Bool | DType::U8 | DType::I8 => 1,
             DType::I16 | DType::F16 | DType::BF16 => 2,
             DType::I32 | DType::F32 => 4,
-            DType::I64 | DType::F64 => 8,
+            DType::I64 | DType::F64 | DType::C64 => 8,
+            DType::C128 => 16,
         }
     }
 
@@ -63,12 +82,40 @@ impl DType {
             DType::Bool => Category::Bool,
             DType::U8 | DType::I8 | DType::I16 | DType::I32 | DType::I64 => Category::Integer,
             DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Category::Float,
+            DType::C64 | DType::C128 => Category::Complex,
         }
     }
 
     /// Whether this is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self.category(), Category::Float)
+    }
+
+    /// Whether tensors of this type may require grad: floats and complex numbers.
+    pub const fn has_gradients(self) -> bool {
+        self.is_float() || self.is_complex()
+    }
+
+    /// Whether this is a complex type.
+    pub const fn is_complex(self) -> bool {
+        matches!(self.category(), Category::Complex)
+    }
+
+    /// The type of the parts of a complex type; of other types, the type itself.
+    pub const fn real(self) -> DType {
+        match self {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            other => other,
+        }
+    }
+
+    /// The complex type whose parts hold this floating-point type: `C128` for `F64`, otherwise `C64`, since there is no complex half type.
+    pub const fn complex(self) -> DType {
+        match self {
+            DType::F64 | DType::C128 => DType::C128,
+            _ => DType::C64,
+        }
     }
 
     /// Whether this is `f16` or `bf16`, which compute in `f32` and round once.
@@ -98,6 +145,8 @@ impl DType {
             DType::BF16 => "bfloat16",
             DType::F32 => "float32",
             DType::F64 => "float64",
+            DType::C64 => "complex64",
+            DType::C128 => "complex128",
         }
     }
 
@@ -114,6 +163,26 @@ impl DType {
             DType::BF16 => "BFloat16",
             DType::F32 => "Float",
             DType::F64 => "Double",
+            DType::C64 => "ComplexFloat",
+            DType::C128 => "ComplexDouble",
+        }
+    }
+
+    /// The name of the type in C++, which some of PyTorch's error texts use.
+    pub const fn native_name(self) -> &'static str {
+        match self {
+            DType::Bool => "bool",
+            DType::U8 => "uint8_t",
+            DType::I8 => "int8_t",
+            DType::I16 => "int16_t",
+            DType::I32 => "int",
+            DType::I64 => "int64_t",
+            DType::F16 => "c10::Half",
+            DType::BF16 => "c10::BFloat16",
+            DType::F32 => "float",
+            DType::F64 => "double",
+            DType::C64 => "c10::complex<float>",
+            DType::C128 => "c10::complex<double>",
         }
     }
 
@@ -134,6 +203,8 @@ impl DType {
             DType::BF16 => "bf16",
             DType::F32 => "f32",
             DType::F64 => "f64",
+            DType::C64 => "c64",
+            DType::C128 => "c128",
         }
     }
 
@@ -145,7 +216,8 @@ impl DType {
         }
         let (low, high) = if self.category() <= other.category() { (self, other) } else { (other, self) };
         if low.category() < high.category() {
-            return high;
+            // A complex type is as wide as the floats it meets.
+            return if high.is_complex() && low.is_float() { high.promote(low.complex()) } else { high };
         }
         match (low, high) {
             (F16, BF16) | (BF16, F16) => F32,
@@ -183,5 +255,6 @@ mod tests {
         assert_eq!(F16.promote(BF16), F32);
         assert_eq!(U8.promote(I8), I16);
         assert_eq!(I64.promote(F16), F16);
+        assert_eq!([C64.promote(F64), C64.promote(F16), C64.promote(I64), C64.promote(C128)], [C128, C64, C64, C128]);
     }
 }

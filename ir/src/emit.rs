@@ -1,34 +1,44 @@
 //! Facts of any op, and the emitter that computes nothing but facts.
 
 use crate::{
-    DType, Dims, Facts, OpError, Rel,
+    DType, Dims, Facts, OpError, Rel, complex,
     dtype::Category,
     facts::Bracketed,
     gradient::Gradient,
-    op::{Arg, CompositeRule, Emitter, FactsList, Meaning, OpRef, Registry, RuleContext, Val, Vals},
+    op::{Arg, CompositeRule, Emitter, FactsList, FactsRule, Meaning, OpRef, Registry, RuleContext, Val, Vals},
 };
 
 /// Fails where the op refuses these arguments.
-pub fn check(op: OpRef, cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<(), OpError> {
+fn check(op: OpRef, cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<(), OpError> {
+    complex::check(op, args)?;
     op.0.refuses.map_or(Ok(()), |refuses| refuses(cx, args))
+}
+
+/// What an op's `rule` says of its results, where the op doesn't refuse these arguments.
+pub fn checked_facts(op: OpRef, rule: FactsRule, cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    check(op, cx, args)?;
+    let results = rule(cx, args)?;
+    complex::check_results(op, args, &results)?;
+    Ok(results)
 }
 
 /// What a composite comes to: `rule` over these values, where the op doesn't refuse them.
 pub fn decompose(op: OpRef, rule: CompositeRule, emitter: &mut dyn Emitter, args: &[Arg<Val>]) -> Result<Vals, OpError> {
-    if op.0.refuses.is_some() {
+    complex::check_composite(op, args, |value| emitter.facts(*value).clone())?;
+    if let Some(refuses) = op.0.refuses {
         let facts: Vec<Arg<Facts>> = args.iter().map(|arg| arg.map(|value| emitter.facts(*value).clone())).collect();
         let facts: Vec<Arg<&Facts>> = facts.iter().map(Arg::borrowed).collect();
         let default_float = emitter.default_float();
-        check(op, &mut RuleContext { dims: emitter.dims(), default_float }, &facts)?;
+        refuses(&mut RuleContext { dims: emitter.dims(), default_float }, &facts)?;
     }
     rule(emitter, args)
 }
 
 /// The facts of an op's results: its rule's, its parts' for a composite, its target's for a write.
 pub fn facts_of(registry: &Registry, cx: &mut RuleContext<'_>, op: OpRef, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    complex::check(op, args)?;
     if let Some(rule) = op.0.facts {
-        check(op, cx, args)?;
-        return rule(cx, args);
+        return checked_facts(op, rule, cx, args);
     }
     match op.0.meaning {
         Meaning::Mutate { pure, writes } => {
@@ -72,7 +82,7 @@ pub fn check_write(dims: &mut dyn Dims, target: &Facts, value: &Facts) -> Result
 pub fn can_cast(from: DType, to: DType) -> bool {
     match (from.category(), to.category()) {
         (a, b) if a <= b => true,
-        (Category::Integer, Category::Bool) | (Category::Float, _) => false,
+        (Category::Integer, Category::Bool) | (Category::Float | Category::Complex, _) => false,
         _ => true,
     }
 }
@@ -174,7 +184,7 @@ impl Emitter for FactsEmitter<'_> {
         if let Meaning::Mutate { writes, .. } = op.0.meaning
             && let Some(target) = aliased(writes)
         {
-            let float = self.facts(target).dtype.is_float();
+            let float = self.facts(target).dtype.has_gradients();
             self.write(target, differentiated && float);
             return Ok(Vals::from_elem(target, 1));
         }
@@ -185,7 +195,7 @@ impl Emitter for FactsEmitter<'_> {
         }
         let mut made = Vals::new();
         for (index, facts) in results.into_iter().enumerate() {
-            let float = facts.dtype.is_float();
+            let float = facts.dtype.has_gradients();
             let value = self.value(facts);
             if differentiated && float {
                 self.require_grad(value);

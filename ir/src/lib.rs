@@ -5,6 +5,7 @@
 //! Python. In reading order: [`dtype`], [`dims`], [`facts`], [`schema`], [`op`], [`gradient`], [`bind`], [`graph`].
 pub mod bind;
 pub mod body;
+pub mod complex;
 pub mod device;
 pub mod dims;
 pub mod dtype;

@@ -3,7 +3,7 @@
 use crate::DType;
 use std::fmt;
 
-/// A Python `bool`, `int` or `float` given where an op takes a scalar.
+/// A Python `bool`, `int`, `float` or `complex` given where an op takes a scalar.
 ///
 /// Equality is by kind and bits, so that `1` and `1.0`, and `0.0` and `-0.0`, are different constants of a graph.
 #[derive(Clone, Copy, Debug)]
@@ -14,24 +14,26 @@ pub enum Number {
     Int(i64),
     /// A float.
     Float(f64),
+    /// A real part and an imaginary part.
+    Complex(f64, f64),
 }
 
 impl Number {
-    /// The value as `f64`.
+    /// The value as `f64`; of a complex number the real part. An op that doesn't know complex numbers is not given any.
     pub fn as_f64(self) -> f64 {
         match self {
             Number::Bool(b) => f64::from(u8::from(b)),
             Number::Int(i) => i as f64,
-            Number::Float(x) => x,
+            Number::Float(x) | Number::Complex(x, _) => x,
         }
     }
 
-    /// The value as `i64`, floats truncated towards zero.
+    /// The value as `i64`, floats truncated towards zero; of a complex number the real part.
     pub fn as_i64(self) -> i64 {
         match self {
             Number::Bool(b) => i64::from(b),
             Number::Int(i) => i,
-            Number::Float(x) => x as i64,
+            Number::Float(x) | Number::Complex(x, _) => x as i64,
         }
     }
 
@@ -41,7 +43,22 @@ impl Number {
             Number::Bool(b) => b,
             Number::Int(i) => i != 0,
             Number::Float(x) => x != 0.0,
+            Number::Complex(re, im) => re != 0.0 || im != 0.0,
         }
+    }
+
+    /// The real part and the imaginary part.
+    pub fn parts(self) -> (f64, f64) {
+        match self {
+            Number::Complex(re, im) => (re, im),
+            other => (other.as_f64(), 0.0),
+        }
+    }
+
+    /// Whether the value, or a part of it, is not a number.
+    pub fn is_nan(self) -> bool {
+        let (re, im) = self.parts();
+        re.is_nan() || im.is_nan()
     }
 
     /// The dtype PyTorch gives a tensor made of this number under default dtype `float`.
@@ -50,6 +67,7 @@ impl Number {
             Number::Bool(_) => DType::Bool,
             Number::Int(_) => DType::I64,
             Number::Float(_) => float,
+            Number::Complex(..) => float.complex(),
         }
     }
 }
@@ -60,6 +78,7 @@ impl PartialEq for Number {
             (Number::Bool(a), Number::Bool(b)) => a == b,
             (Number::Int(a), Number::Int(b)) => a == b,
             (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
+            (Number::Complex(a, b), Number::Complex(c, d)) => (a.to_bits(), b.to_bits()) == (c.to_bits(), d.to_bits()),
             _ => false,
         }
     }
@@ -67,13 +86,17 @@ impl PartialEq for Number {
 impl Eq for Number {}
 
 impl fmt::Display for Number {
-    /// Python's text: `True`, `3`, `1e-05`, `inf`.
+    /// Python's text: `True`, `3`, `1e-05`, `inf`; of a complex number always with both parts, `(1.0+2.0j)`, so that it reads back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Number::Bool(true) => f.write_str("True"),
             Number::Bool(false) => f.write_str("False"),
             Number::Int(i) => write!(f, "{i}"),
             Number::Float(x) => f.write_str(&float_text(x)),
+            Number::Complex(re, im) => {
+                let sign = if im.is_sign_negative() && !im.is_nan() { "" } else { "+" };
+                write!(f, "({}{sign}{}j)", float_text(re), float_text(im))
+            }
         }
     }
 }

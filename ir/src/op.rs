@@ -3,6 +3,7 @@
 use crate::{
     DType, Device, Dim, Dims, Facts, MemoryFormat, Number, OpError,
     body::{Body, Scalar},
+    complex::Complex,
     gradient::Gradient,
     schema::{Schema, SchemaError},
 };
@@ -255,6 +256,8 @@ impl Forms {
     pub const SPECIAL: Forms = Forms(8);
     /// `torch.linalg.name(...)`.
     pub const LINALG: Forms = Forms(16);
+    /// `torch.fft.name(...)`.
+    pub const FFT: Forms = Forms(64);
     /// `tensor.name_(...)` and `torch.name_(...)`: the registry derives the op that writes the result into argument 0.
     pub const INPLACE: Forms = Forms(32);
     /// Function and method.
@@ -286,6 +289,8 @@ pub struct Op {
     pub facts: Option<FactsRule>,
     /// What it does.
     pub meaning: Meaning,
+    /// What it does where it meets complex numbers.
+    pub complex: Complex,
     /// How it is differentiated; a derived in-place form has the gradient of its pure op.
     pub gradient: Gradient,
     /// Algebraic laws, as equations in the text form of graphs.
@@ -461,6 +466,7 @@ fn in_place_form(op: &'static Op) -> Result<&'static Op, SchemaError> {
         refuses: None,
         facts: None,
         meaning: Meaning::Mutate { pure: schema.name(), writes: 0 },
+        complex: op.complex,
         gradient: op.gradient,
         laws: &[],
         ulps: op.ulps,

@@ -44,6 +44,8 @@ pub fn result_type<'a>(args: impl IntoIterator<Item = &'a Arg<&'a Facts>>, defau
     for dtype in found.into_iter().flatten() {
         result = Some(match result {
             None => dtype,
+            // The precision is that of floats of higher priority.
+            Some(high) if dtype.is_complex() && high.is_float() => high.complex(),
             Some(high) if dtype.category() > high.category() => dtype,
             Some(high) => high,
         });
@@ -62,7 +64,7 @@ pub fn types(promotion: Promotion, args: &[Arg<&Facts>], default_float: DType) -
         _ => result_type(args, default_float),
     };
     match promotion {
-        Promotion::Float if common.category() != Category::Float => Types { common: default_float, result: default_float },
+        Promotion::Float if common.category() < Category::Float => Types { common: default_float, result: default_float },
         Promotion::Compare => Types { common, result: DType::Bool },
         _ => Types { common, result: common },
     }
@@ -86,5 +88,9 @@ mod tests {
         assert_eq!(result_type(&[Arg::Tensor(&ints), Arg::Number(Number::Int(1))], DType::F32), DType::I32);
         assert_eq!(result_type(&[Arg::Tensor(&ints), Arg::Number(Number::Float(1.0))], DType::F32), DType::F32);
         assert_eq!(result_type(&[Arg::Tensor(&ints), Arg::Tensor(&zero_dim)], DType::F32), DType::F64);
+        let imaginary = Arg::Number(Number::Complex(0.0, 1.0));
+        assert_eq!(result_type(&[Arg::Tensor(&ints), imaginary.clone()], DType::F32), DType::C64);
+        assert_eq!(result_type(&[Arg::Tensor(&facts(DType::F64, &[2])), imaginary], DType::F32), DType::C128);
+        assert_eq!(result_type(&[Arg::Tensor(&vector), Arg::Tensor(&facts(DType::C128, &[]))], DType::F32), DType::C64);
     }
 }

@@ -274,7 +274,7 @@ fn parse_default(text: &'static str, kind: Kind, list: ListKind) -> Result<Arg<(
     })
 }
 
-/// Reads a Python number: `True`, `3`, `1e-05`, `inf`.
+/// Reads a number as it prints: `True`, `3`, `1e-05`, `inf`, `(1.0-2.0j)`.
 pub fn parse_number(text: &str) -> Option<Number> {
     match text {
         "True" => return Some(Number::Bool(true)),
@@ -283,6 +283,12 @@ pub fn parse_number(text: &str) -> Option<Number> {
     }
     if let Ok(i) = text.parse::<i64>() {
         return Some(Number::Int(i));
+    }
+    if let Some(inside) = text.strip_prefix('(').and_then(|t| t.strip_suffix("j)")) {
+        // The sign between the parts is the last that isn't an exponent's.
+        let signs = inside.char_indices().skip(1).filter(|(at, c)| matches!(c, '+' | '-') && !inside[..*at].ends_with('e'));
+        let (at, _) = signs.last()?;
+        return Some(Number::Complex(inside[..at].parse().ok()?, inside[at..].parse().ok()?));
     }
     text.parse::<f64>().ok().map(Number::Float)
 }
@@ -312,6 +318,15 @@ mod tests {
 
         let s = Schema::parse("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]").unwrap();
         assert!(s.returns[0].list);
+    }
+
+    #[test]
+    fn numbers_read_back() {
+        for n in
+            [Number::Bool(true), Number::Int(-3), Number::Float(1e-5), Number::Complex(1e-5, -2e20), Number::Complex(-0.0, f64::INFINITY)]
+        {
+            assert_eq!(parse_number(&n.to_string()), Some(n));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 use half::{bf16, f16};
+use num_complex::Complex;
 use taipan_ir::{DType, Number};
 
 /// A Rust type that is the element type of some [`DType`].
@@ -20,16 +21,10 @@ pub trait Element: Copy + Send + Sync + PartialEq + 'static {
     fn from_number(number: Number) -> Self;
 }
 
-/// An element type kernels compute on: its memory form is itself.
-pub trait Arithmetic: Element<Plain = Self> + Pod + PartialOrd + Default {
-    /// Whether the value is NaN.
-    fn is_nan(self) -> bool;
-    /// The value as `f64`.
-    fn as_f64(self) -> f64;
+/// An element type that can be added and multiplied: its memory form is itself.
+pub trait Additive: Element<Plain = Self> + Pod + Default {
     /// Rounded from `f64`.
     fn from_f64(x: f64) -> Self;
-    /// The value as an integer, truncated.
-    fn as_i64(self) -> i64;
     /// The sum, integers wrapping.
     fn plus(self, other: Self) -> Self;
     /// The product, integers wrapping.
@@ -40,6 +35,16 @@ pub trait Arithmetic: Element<Plain = Self> + Pod + PartialOrd + Default {
     }
     /// One.
     fn one() -> Self;
+}
+
+/// An element type whose values have an order.
+pub trait Arithmetic: Additive + PartialOrd {
+    /// Whether the value is NaN.
+    fn is_nan(self) -> bool;
+    /// The value as `f64`.
+    fn as_f64(self) -> f64;
+    /// The value as an integer, truncated.
+    fn as_i64(self) -> i64;
     /// The least value; minus infinity for floats.
     fn least() -> Self;
     /// The greatest value; infinity for floats.
@@ -95,18 +100,20 @@ macro_rules! integers {
                 match number {
                     Number::Bool(b) => b as $t,
                     Number::Int(i) => i as $t,
-                    Number::Float(x) => $from_float(x) as $t,
+                    Number::Float(x) | Number::Complex(x, _) => $from_float(x) as $t,
                 }
             }
+        }
+        impl Additive for $t {
+            fn from_f64(x: f64) -> $t { $from_float(x) as $t }
+            fn plus(self, other: $t) -> $t { self.wrapping_add(other) }
+            fn times(self, other: $t) -> $t { self.wrapping_mul(other) }
+            fn one() -> $t { 1 }
         }
         impl Arithmetic for $t {
             fn is_nan(self) -> bool { false }
             fn as_f64(self) -> f64 { self as f64 }
-            fn from_f64(x: f64) -> $t { $from_float(x) as $t }
             fn as_i64(self) -> i64 { self as i64 }
-            fn plus(self, other: $t) -> $t { self.wrapping_add(other) }
-            fn times(self, other: $t) -> $t { self.wrapping_mul(other) }
-            fn one() -> $t { 1 }
             fn least() -> $t { $t::MIN }
             fn greatest() -> $t { $t::MAX }
             fn minus(self, other: $t) -> $t { self.wrapping_sub(other) }
@@ -126,14 +133,16 @@ macro_rules! floats {
             fn number(self) -> Number { Number::Float($to(self)) }
             fn from_number(number: Number) -> $t { $from(number.as_f64()) }
         }
-        impl Arithmetic for $t {
-            fn is_nan(self) -> bool { $t::is_nan(self) }
-            fn as_f64(self) -> f64 { $to(self) }
+        impl Additive for $t {
             fn from_f64(x: f64) -> $t { $from(x) }
-            fn as_i64(self) -> i64 { float_to_i64($to(self)) }
             fn plus(self, other: $t) -> $t { self + other }
             fn times(self, other: $t) -> $t { self * other }
             fn one() -> $t { $from(1.0) }
+        }
+        impl Arithmetic for $t {
+            fn is_nan(self) -> bool { $t::is_nan(self) }
+            fn as_f64(self) -> f64 { $to(self) }
+            fn as_i64(self) -> i64 { float_to_i64($to(self)) }
             fn least() -> $t { $t::NEG_INFINITY }
             fn greatest() -> $t { $t::INFINITY }
             fn minus(self, other: $t) -> $t { self - other }
@@ -147,6 +156,29 @@ floats! {
     f32 F32 f64::from, |x: f64| x as f32;
     f64 F64 f64::from, |x: f64| x;
 }
+
+macro_rules! complexes {
+    ($($part:ident $d:ident;)*) => {$(
+        impl Element for Complex<$part> {
+            const DTYPE: DType = DType::$d;
+            type Plain = Self;
+            fn load(plain: Self) -> Self { plain }
+            fn store(self) -> Self { self }
+            fn number(self) -> Number { Number::Complex(f64::from(self.re), f64::from(self.im)) }
+            fn from_number(number: Number) -> Self {
+                let (re, im) = number.parts();
+                Complex::new(re as $part, im as $part)
+            }
+        }
+        impl Additive for Complex<$part> {
+            fn from_f64(x: f64) -> Self { Complex::new(x as $part, 0.0) }
+            fn plus(self, other: Self) -> Self { self + other }
+            fn times(self, other: Self) -> Self { self * other }
+            fn one() -> Self { Complex::new(1.0, 0.0) }
+        }
+    )*};
+}
+complexes! { f32 C64; f64 C128; }
 
 impl Element for bool {
     const DTYPE: DType = DType::Bool;
@@ -206,6 +238,14 @@ macro_rules! with_plain {
                 type $t = f64;
                 $body
             }
+            taipan_ir::DType::C64 => {
+                type $t = num_complex::Complex<f32>;
+                $body
+            }
+            taipan_ir::DType::C128 => {
+                type $t = num_complex::Complex<f64>;
+                $body
+            }
         }
     };
 }
@@ -227,10 +267,28 @@ macro_rules! with_bits {
                 type $t = u32;
                 $body
             }
+            16 => {
+                type $t = u128;
+                $body
+            }
             _ => {
                 type $t = u64;
                 $body
             }
+        }
+    };
+}
+
+/// Runs `$body` with `$t` as the type of the parts of a complex dtype.
+#[macro_export]
+macro_rules! with_parts {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        if $dtype == taipan_ir::DType::C128 {
+            type $t = f64;
+            $body
+        } else {
+            type $t = f32;
+            $body
         }
     };
 }

@@ -2,11 +2,14 @@
 //!
 //! In reading order: [`storage`] and [`tensor`] hold data; [`element`] and [`layout`] are how kernels see it; [`context`] is what an
 //! engine owns; [`run()`] runs one op and [`evaluate`] a graph; [`ops`] holds every op, one family a file, and [`registry()`] the table of
-//! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order, [`matrix`] factors small matrices, [`tape`] records ops and walks back.
+//! them. [`program`] evaluates scalar bodies block by block, [`reduce`] sums in the fixed order, [`matrix`] factors small matrices, [`complex`] runs over
+//! complex elements, [`tape`] records ops and walks back.
+pub mod complex;
 pub mod context;
 pub mod distribution;
 pub mod element;
 pub mod evaluate;
+pub mod fourier;
 mod lane;
 pub mod layout;
 pub mod matrix;

@@ -40,6 +40,9 @@ pub fn run(
 
 /// Evaluates a compiled body over tensors that broadcast to the sizes of `result`, whose strides must be dense.
 pub fn evaluate(cx: &Context, program: &Arc<Program>, inputs: &[&Tensor], result: &Facts) -> Result<Tensor, OpError> {
+    if let Some(t) = inputs.iter().find(|t| t.dtype().is_complex()) {
+        return Err(OpError::not_implemented(format!("not implemented for '{}'", t.dtype().scalar_name())));
+    }
     let known = |d: &taipan_ir::Dim| d.known().ok_or(OpError::DataDependent);
     let sizes: Sizes = result.dims.iter().map(known).collect::<Result<_, _>>()?;
     let strides: Sizes = result.strides.iter().map(known).collect::<Result<_, _>>()?;
@@ -81,6 +84,7 @@ fn key(entry: &Entry, args: &[Arg<Tensor>], result: DType, default_float: DType)
             Arg::Number(Number::Bool(b)) => key.push(0x200 | u64::from(*b)),
             Arg::Number(Number::Int(i)) => key.extend([0x300, *i as u64]),
             Arg::Number(Number::Float(x)) => key.extend([0x400, x.to_bits()]),
+            Arg::Number(Number::Complex(re, im)) => key.extend([0xa00, re.to_bits(), im.to_bits()]),
             Arg::Int(d) => key.extend([0x500, d.known().unwrap_or(0) as u64]),
             Arg::Bool(b) => key.push(0x600 | u64::from(*b)),
             Arg::DType(d) => key.push(0x700 | *d as u64),

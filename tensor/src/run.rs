@@ -1,11 +1,12 @@
 //! Runs one op now, and the emitter through which composites run theirs.
 
-use crate::{Context, KernelFn, Tensor, pointwise, registry, write};
+use crate::{Context, KernelFn, Tensor, layout::Sizes, pointwise, registry, write};
 use smallvec::{SmallVec, smallvec};
 use taipan_ir::{
     Arg, DType, Dim, Dims, Emitter, Facts, Meaning, OpError, OpRef, Val,
+    complex::{self, Complex},
     dims::NumberDims,
-    emit::{check, check_write, decompose},
+    emit::{check_write, checked_facts, decompose},
     op::{FactsList, Kernel, RuleContext, Vals},
 };
 
@@ -20,6 +21,9 @@ pub fn run(cx: &mut Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<Tensors,
     match op.0.meaning {
         Meaning::Pointwise { body, promotion } => {
             let facts = allocatable(facts(cx, op, args)?)?;
+            if let Some(kernel) = complex_kernel(op, args)? {
+                return Ok(kernel(cx, args, &facts)?.into());
+            }
             let entry = registry().entry(op).ok_or_else(|| missing(op))?;
             Ok(smallvec![pointwise::run(cx, entry, body, promotion, args, &facts[0])?])
         }
@@ -32,11 +36,19 @@ pub fn run(cx: &mut Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<Tensors,
                 Some(_) => allocatable(facts(cx, op, args)?)?,
                 None => FactsList::new(),
             };
-            Ok(kernel(run, op)?(cx, args, &facts)?.into())
+            let kernel = match complex_kernel(op, args)? {
+                Some(kernel) => kernel,
+                None => kernel(run, op)?,
+            };
+            let results = kernel(cx, args, &facts)?;
+            laid(cx, results, &facts)
         }
         Meaning::Mutate { pure, writes } => {
             let pure = registry().find(pure).ok_or_else(|| missing(op))?.op;
             let Arg::Tensor(target) = &args[writes] else { return Err(OpError::type_error("the written argument must be a Tensor")) };
+            if let Complex::RefusedWith(..) = op.0.complex {
+                complex::check_composite(op, args, Tensor::facts)?;
+            }
             write::check_overlap(target)?;
             let sharing = write::Sharing::of(pure.0.meaning);
             let mut read: SmallVec<[&Tensor; 4]> = SmallVec::new();
@@ -56,14 +68,34 @@ pub fn run(cx: &mut Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<Tensors,
     }
 }
 
+/// The results as their facts say they lie: most kernels write row by row. Sizes that depend on data are only known to the kernel.
+fn laid(cx: &mut Context, results: Vec<Tensor>, facts: &[Facts]) -> Result<Tensors, OpError> {
+    let mut out: Tensors = results.into();
+    for (tensor, facts) in out.iter_mut().zip(facts) {
+        let known = |dims: &[Dim]| dims.iter().map(|d| d.known()).collect::<Option<Sizes>>();
+        let (Some(sizes), Some(strides)) = (known(&facts.dims), known(&facts.strides)) else { continue };
+        if tensor.sizes() == sizes.as_slice() && tensor.strides() != strides.as_slice() {
+            *tensor = write::relaid(cx, tensor, &strides)?;
+        }
+    }
+    Ok(out)
+}
+
 /// The facts an op's rule gives for these arguments.
 fn facts(cx: &Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<FactsList, OpError> {
     let rule = op.0.facts.ok_or_else(|| missing(op))?;
     let owned: SmallVec<[Arg<Facts>; 4]> = args.iter().map(|a| a.map(Tensor::facts)).collect();
     let borrowed: SmallVec<[Arg<&Facts>; 4]> = owned.iter().map(Arg::borrowed).collect();
     let mut rule_context = RuleContext { dims: &mut NumberDims, default_float: cx.default_float };
-    check(op, &mut rule_context, &borrowed)?;
-    rule(&mut rule_context, &borrowed)
+    checked_facts(op, rule, &mut rule_context, &borrowed)
+}
+
+/// The code an op has for complex numbers, where there are any among the arguments.
+fn complex_kernel(op: OpRef, args: &[Arg<Tensor>]) -> Result<Option<KernelFn>, OpError> {
+    let Complex::Kernel { run, .. } = op.0.complex else { return Ok(None) };
+    let owned: SmallVec<[Arg<Facts>; 4]> = args.iter().map(|a| a.map(Tensor::facts)).collect();
+    let borrowed: SmallVec<[Arg<&Facts>; 4]> = owned.iter().map(Arg::borrowed).collect();
+    complex::met(&borrowed).map(|_| kernel(run, op)).transpose()
 }
 
 fn check_sizes(f: &Facts) -> Result<(), OpError> {

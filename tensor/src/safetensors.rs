@@ -62,7 +62,7 @@ pub fn read(bytes: &[u8]) -> Result<File, FileError> {
 /// The bytes of a file with these tensors.
 ///
 /// # Errors
-/// Where a tensor's storage is smaller than the tensor.
+/// Where a tensor's storage is smaller than the tensor, or the format has no such element type.
 pub fn write<'a>(
     tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
     metadata: Option<HashMap<String, String>>,
@@ -75,8 +75,10 @@ pub fn write<'a>(
             let elements = dense.elements::<T>().map_err(failed)?;
             bytemuck::cast_slice::<T, u8>(&elements).to_vec()
         });
+        let unknown = || FileError::DType { name: name.to_owned(), dtype: tensor.dtype().torch_name().to_owned() };
+        let dtype = to_file(tensor.dtype()).ok_or_else(unknown)?;
         let shape = tensor.sizes().iter().map(|n| *n as usize).collect();
-        views.push((name, Dense { dtype: to_file(tensor.dtype()), shape, data }));
+        views.push((name, Dense { dtype, shape, data }));
     }
     serialize(views, metadata).map_err(|e| FileError::Corrupt(e.to_string()))
 }
@@ -125,12 +127,14 @@ fn from_file(dtype: Dtype) -> Option<DType> {
         Dtype::BF16 => DType::BF16,
         Dtype::F32 => DType::F32,
         Dtype::F64 => DType::F64,
+        Dtype::C64 => DType::C64,
         _ => return None,
     })
 }
 
-fn to_file(dtype: DType) -> Dtype {
-    match dtype {
+/// The file's name of an element type, where it has one.
+fn to_file(dtype: DType) -> Option<Dtype> {
+    Some(match dtype {
         DType::Bool => Dtype::BOOL,
         DType::U8 => Dtype::U8,
         DType::I8 => Dtype::I8,
@@ -141,5 +145,7 @@ fn to_file(dtype: DType) -> Dtype {
         DType::BF16 => Dtype::BF16,
         DType::F32 => Dtype::F32,
         DType::F64 => Dtype::F64,
-    }
+        DType::C64 => Dtype::C64,
+        DType::C128 => return None,
+    })
 }

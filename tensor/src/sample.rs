@@ -135,6 +135,10 @@ fn element(dtype: DType, i: i64, position: i64, positive: bool, modulus: i64) ->
     let mixed = (i * i * 31 + i * 7919 + (position + 1) * 104_729) % 10_007;
     match dtype {
         DType::Bool => Number::Bool(mixed % 2 == 1),
+        _ if dtype.is_complex() => {
+            let part = |shift: i64| element(dtype.real(), i + shift, position, positive, modulus).as_f64();
+            Number::Complex(part(0), part(5000))
+        }
         _ if dtype.is_float() && positive => Number::Float((mixed + 1) as f64 / 5003.5),
         _ if dtype.is_float() => Number::Float(mixed as f64 / 2501.75 - 2.0),
         _ if modulus > 0 => Number::Int(mixed % modulus),

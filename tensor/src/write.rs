@@ -1,6 +1,6 @@
 //! Writing into tensors that exist: the only place where a storage changes.
 
-use crate::{Context, Storage, Tensor, layout, pointwise, pointwise::ProgramKey, program::Program, storage::Bytes, with_bits};
+use crate::{Context, Storage, Tensor, complex, layout, pointwise, pointwise::ProgramKey, program::Program, storage::Bytes, with_bits};
 use smallvec::smallvec;
 use std::sync::Arc;
 use taipan_ir::{DType, Meaning, OpError, body::Body, op::Family, promote::compute_type};
@@ -32,6 +32,17 @@ pub fn write_into(cx: &mut Context, target: &Tensor, value: &Tensor) -> Result<(
 pub fn fill_new(cx: &mut Context, target: &Tensor, value: &Tensor) -> Result<(), OpError> {
     let value = cast(cx, value, target.dtype())?.broadcast_to(target.sizes());
     copy_elements(target, &value)
+}
+
+/// A copy of the tensor whose elements lie by these strides, which are those of dense memory.
+///
+/// # Errors
+/// Where the tensor has no memory for some element.
+pub fn relaid(cx: &mut Context, value: &Tensor, strides: &[i64]) -> Result<Tensor, OpError> {
+    let dense = Tensor::zeros(value.dtype(), value.sizes());
+    let target = dense.with_layout(value.dtype(), value.sizes(), strides, 0);
+    fill_new(cx, &target, value)?;
+    Ok(target)
 }
 
 /// Copies between tensors of the same dtype and sizes over different storages.
@@ -125,6 +136,9 @@ pub fn cast(cx: &mut Context, tensor: &Tensor, dtype: DType) -> Result<Tensor, O
         return Ok(tensor.clone());
     }
     let from = tensor.dtype();
+    if from.is_complex() || dtype.is_complex() {
+        return complex::cast(cx, tensor, dtype);
+    }
     let key: ProgramKey = smallvec![1, from as u64, dtype as u64];
     let program = cx.program(key, || {
         let mut body = Body::default();
@@ -152,8 +166,14 @@ pub fn widened(cx: &mut Context, tensor: &Tensor) -> Result<Tensor, OpError> {
 
 /// The tensor in one of three types that keep all values and their order: `f32`, `f64` and `i64`. Kernels that only compare use them, so
 /// that they are compiled three times and not nine.
+///
+/// # Errors
+/// On complex numbers, which have no order.
 pub fn comparable(cx: &mut Context, tensor: &Tensor) -> Result<Tensor, OpError> {
     let dtype = match tensor.dtype() {
+        DType::C64 | DType::C128 => {
+            return Err(OpError::not_implemented(format!("not implemented for '{}'", tensor.dtype().scalar_name())));
+        }
         DType::F16 | DType::BF16 | DType::F32 => DType::F32,
         DType::F64 => DType::F64,
         _ => DType::I64,

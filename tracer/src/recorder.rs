@@ -523,7 +523,7 @@ impl<'vm> Recorder<'vm> {
             let target_value = vals.get(writes).and_then(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
             if let Kind::Tensor(t) = self.kind(*target)
                 && (t.requires_grad || tracked)
-                && t.facts.dtype.is_float()
+                && t.facts.dtype.has_gradients()
                 && grad_enabled
             {
                 if !target_value.is_some_and(|value| self.owns_memory(value)) {
@@ -563,7 +563,7 @@ impl<'vm> Recorder<'vm> {
 
     /// The values among an op's arguments that require grad.
     fn requiring_grad(&self, vals: &[Arg<Val>], args: &[Arg<ObjId>]) -> Vec<Val> {
-        let requires = |id: ObjId| matches!(self.kind(id), Kind::Tensor(t) if t.requires_grad && t.facts.dtype.is_float());
+        let requires = |id: ObjId| matches!(self.kind(id), Kind::Tensor(t) if t.requires_grad && t.facts.dtype.has_gradients());
         pairs(vals, args).into_iter().filter(|(_, id)| requires(*id)).map(|(value, _)| value).collect()
     }
 

@@ -119,6 +119,9 @@ impl Recorder<'_> {
             Kind::List(items) => Operand::List(items.iter().map(|i| self.operand(i)).collect::<Traced<_>>()?, false),
             Kind::Real => match self.handle(&value) {
                 Some(handle) => {
+                    if self.class_name(&value) == "complex" {
+                        return stop(&stop::OPERATOR, "a complex number");
+                    }
                     self.assume.builtin_type(&handle);
                     let object = self.assume.opaque(&handle);
                     match torch_type::constant_operand(&object, self.vm) {
@@ -210,6 +213,7 @@ impl Recorder<'_> {
             Number::Bool(b) => Value::bool(b),
             Number::Int(i) => Value::int(i),
             Number::Float(x) => Value::float(x),
+            Number::Complex(..) => return stop(&stop::OPERATOR, "a complex number"),
         };
         let size = self.list(vec![]);
         let dtype = self.known(torch_type::dtype_object(dtype, self.vm));
@@ -351,7 +355,7 @@ impl Recorder<'_> {
                     Item::Slice(bounds[0], bounds[1], bounds[2])
                 }
                 Kind::Tensor(t) => {
-                    if t.facts.rank() == 0 && !t.facts.dtype.is_float() && !matches!(t.facts.dtype, DType::Bool | DType::U8) {
+                    if t.facts.rank() == 0 && !t.facts.dtype.has_gradients() && !matches!(t.facts.dtype, DType::Bool | DType::U8) {
                         return stop(&stop::DATA_DEPENDENT, "a tensor of one integer as an index");
                     }
                     Item::Tensor { value: *id, dtype: t.facts.dtype, rank: t.facts.rank() }
@@ -433,7 +437,16 @@ impl Recorder<'_> {
                 Value::bool(false)
             }
             "is_cpu" => Value::bool(t.facts.device.is_cpu()),
+            "real" | "imag" if t.facts.dtype.is_complex() => {
+                self.op_value(if name.as_str() == "real" { "real" } else { "imag" }, vec![owner.clone()])?
+            }
             "real" => owner.clone(),
+            "H" | "mH" if t.facts.dtype.is_complex() && t.facts.rank() >= 2 => {
+                if name.as_str() == "H" && t.facts.rank() > 2 {
+                    return stop(&stop::RAISES, "H of a batch of matrices");
+                }
+                self.op_value("adjoint", vec![owner.clone()])?
+            }
             "T" | "H" if t.facts.rank() == 2 => self.op_value("transpose", vec![owner.clone(), Value::int(0), Value::int(1)])?,
             "T" => {
                 let order: Vec<Value> = (0..t.facts.rank()).rev().map(|i| Value::int(i as i64)).collect();
@@ -498,7 +511,8 @@ impl Recorder<'_> {
             }
             "element_size" => value(Value::int(t.facts.dtype.size() as i64)),
             "is_floating_point" => value(Value::bool(t.facts.dtype.is_float())),
-            "is_complex" | "is_inference" | "is_shared" | "is_pinned" => value(Value::bool(false)),
+            "is_complex" => value(Value::bool(t.facts.dtype.is_complex())),
+            "is_inference" | "is_shared" | "is_pinned" | "is_conj" | "is_neg" => value(Value::bool(false)),
             "is_signed" => value(Value::bool(!matches!(t.facts.dtype, DType::Bool | DType::U8))),
             "get_device" => value(Value::int(-1)),
             "is_contiguous" if rest.is_empty() && keywords.is_empty() => {
@@ -573,7 +587,8 @@ impl Recorder<'_> {
                 value(Value::bool(is))
             }
             ("is_floating_point" | "is_complex", [v]) => match self.tensor(v)? {
-                Some(t) => value(Value::bool(name.as_str() == "is_floating_point" && t.facts.dtype.is_float())),
+                Some(t) if name.as_str() == "is_complex" => value(Value::bool(t.facts.dtype.is_complex())),
+                Some(t) => value(Value::bool(t.facts.dtype.is_float())),
                 None => stop(&stop::OP_ERROR, name.as_str()),
             },
             ("numel", [v]) => self.call_tensor_method(name, vec![v.clone()], vec![]),

@@ -21,6 +21,8 @@ STORAGE_DTYPES = {
     "CharStorage": torch.int8,
     "ByteStorage": torch.uint8,
     "BoolStorage": torch.bool,
+    "ComplexFloatStorage": torch.complex64,
+    "ComplexDoubleStorage": torch.complex128,
     "UntypedStorage": torch.uint8,
 }
 

@@ -17,6 +17,8 @@ _STORAGE_NAMES = {
     torch.int8: "CharStorage",
     torch.uint8: "ByteStorage",
     torch.bool: "BoolStorage",
+    torch.complex64: "ComplexFloatStorage",
+    torch.complex128: "ComplexDoubleStorage",
 }
 
 # Classes that the program has declared safe to load, by module and name.

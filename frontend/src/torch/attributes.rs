@@ -34,12 +34,10 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "_version": |zelf: PyRef<Variable>| zelf.with_data(|data| data.storage().version()),
         "T": |zelf: PyRef<Variable>, vm: &VirtualMachine| reversed(zelf, vm),
         "mT": |zelf: PyRef<Variable>, vm: &VirtualMachine| matrix_transposed("mT", zelf, vm),
-        "H": |zelf: PyRef<Variable>, vm: &VirtualMachine| matrix_transposed("H", zelf, vm),
-        "mH": |zelf: PyRef<Variable>, vm: &VirtualMachine| matrix_transposed("mH", zelf, vm),
-        "real": |zelf: PyRef<Variable>| zelf,
-        "imag": |_zelf: PyRef<Variable>, vm: &VirtualMachine| -> PyResult {
-            Err(vm.new_type_error("imag is not implemented for tensors with non-complex dtypes."))
-        },
+        "H": |zelf: PyRef<Variable>, vm: &VirtualMachine| adjoint("H", zelf, vm),
+        "mH": |zelf: PyRef<Variable>, vm: &VirtualMachine| adjoint("mH", zelf, vm),
+        "real": |zelf: PyRef<Variable>, vm: &VirtualMachine| by_op("real", zelf, vm),
+        "imag": |zelf: PyRef<Variable>, vm: &VirtualMachine| by_op("imag", zelf, vm),
         "is_cpu": |zelf: PyRef<Variable>| zelf.with_data(|data| data.storage().device().is_cpu()),
         "is_cuda": |_zelf: PyRef<Variable>| false,
         "is_mps": |_zelf: PyRef<Variable>| false,
@@ -127,6 +125,17 @@ fn reversed(zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variab
     let order = (0..rank).rev().map(|dim| Operand::Int(Dim::Is(dim))).collect();
     let state = zelf.state().clone();
     expect_tensor(state.call_named("permute", &[Operand::Tensor(zelf), Operand::List(order, true)], &[], vm)?, vm)
+}
+
+/// What the op of this name makes of the tensor.
+fn by_op(name: &'static str, zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    let state = zelf.state().clone();
+    expect_tensor(state.call_named(name, &[Operand::Tensor(zelf)], &[], vm)?, vm)
+}
+
+/// `x.mH`: the conjugate, transposed.
+fn adjoint(name: &str, zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
+    by_op("conj", matrix_transposed(name, zelf, vm)?, vm)
 }
 
 fn matrix_transposed(name: &str, zelf: PyRef<Variable>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {

@@ -25,8 +25,8 @@ impl PyDType {
     }
 
     #[pygetset]
-    fn is_complex(_zelf: &Py<Self>) -> bool {
-        false
+    fn is_complex(zelf: &Py<Self>) -> bool {
+        zelf.0.is_complex()
     }
 
     #[pygetset]
@@ -39,9 +39,20 @@ impl PyDType {
         zelf.0.size()
     }
 
+    /// The type of the parts of a complex type.
     #[pymethod]
-    fn to_real(zelf: PyRef<Self>) -> PyRef<Self> {
-        zelf
+    fn to_real(zelf: PyRef<Self>, vm: &VirtualMachine) -> PyResult {
+        if zelf.0.is_complex() { Ok(super::state(vm)?.dtype_object(zelf.0.real())) } else { Ok(zelf.into()) }
+    }
+
+    /// The complex type with parts of this type.
+    #[pymethod]
+    fn to_complex(zelf: PyRef<Self>, vm: &VirtualMachine) -> PyResult {
+        match zelf.0 {
+            DType::F32 | DType::F64 => Ok(super::state(vm)?.dtype_object(zelf.0.complex())),
+            DType::C64 | DType::C128 => Ok(zelf.into()),
+            other => Err(vm.new_not_implemented_error(format!("torch.{} has no complex type here", other.torch_name()))),
+        }
     }
 
     /// Pickled, and copied, as the global `torch.<name>`.
@@ -261,7 +272,7 @@ pub struct PyFloatInfo(DType);
 /// `(eps, max, smallest normal, resolution)`.
 fn float_limits(dtype: DType) -> (f64, f64, f64, f64) {
     let normal = f64::from(f32::MIN_POSITIVE);
-    match dtype {
+    match dtype.real() {
         DType::F64 => (f64::EPSILON, f64::MAX, f64::MIN_POSITIVE, 1e-15),
         DType::F16 => (9.765625e-4, 65504.0, 6.103515625e-5, 1e-3),
         DType::BF16 => (7.8125e-3, 3.3895313892515355e38, normal, 1e-2),
@@ -277,8 +288,8 @@ impl Constructor for PyFloatInfo {
             Some(dtype) => dtype,
             None => super::state(vm)?.default_dtype(),
         };
-        if dtype.is_float() {
-            return Ok(PyFloatInfo(dtype));
+        if dtype.has_gradients() {
+            return Ok(PyFloatInfo(dtype.real()));
         }
         Err(vm.new_type_error(format!(
             "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.{}'",
@@ -368,7 +379,7 @@ impl Constructor for PyIntInfo {
     fn py_new(_class: &Py<PyType>, args: FuncArgs, vm: &VirtualMachine) -> PyResult<Self> {
         match info_argument(&args, "iinfo", vm)? {
             Some(DType::Bool) => Err(vm.new_type_error("torch.bool is not supported by torch.iinfo")),
-            Some(dtype) if !dtype.is_float() => Ok(PyIntInfo(dtype)),
+            Some(dtype) if !dtype.has_gradients() => Ok(PyIntInfo(dtype)),
             Some(dtype) => Err(vm.new_type_error(format!(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.{}'",
                 dtype.torch_name()
@@ -438,6 +449,8 @@ const DTYPE_ALIASES: &[(&str, DType)] = &[
     ("short", DType::I16),
     ("int", DType::I32),
     ("long", DType::I64),
+    ("cfloat", DType::C64),
+    ("cdouble", DType::C128),
 ];
 
 impl Constants {

@@ -7,14 +7,15 @@ use super::{
     variable::Variable,
 };
 use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
-    builtins::{PyDict, PyFloat, PyInt, PyList, PyStr, PyTuple},
+    builtins::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyStr, PyTuple},
     function::FuncArgs,
 };
 use std::rc::Rc;
 use taipan_ir::{DType, Dim, Number, bind::Operand, dtype::Category};
-use taipan_tensor::Tensor;
+use taipan_tensor::{Element, Tensor};
 
 /// Nesting beyond this is no tensor.
 const MOST_DIMS: usize = 128;
@@ -127,7 +128,7 @@ pub(super) fn check_device(name: &str, device: Option<&PyObject>, vm: &VirtualMa
 
 /// What `requires_grad=True` does to a tensor just made.
 pub(super) fn require_grad(variable: &Py<Variable>, vm: &VirtualMachine) -> PyResult<()> {
-    if !variable.with_data(|data| data.dtype().is_float()) {
+    if !variable.with_data(|data| data.dtype().has_gradients()) {
         return Err(vm.new_runtime_error("Only Tensors of floating point and complex dtype can require gradients"));
     }
     variable.set_requires_grad(true, vm)
@@ -157,6 +158,7 @@ pub(super) fn number(object: &PyObject, vm: &VirtualMachine) -> PyResult<Option<
         Operand::Bool(value) => Some(Number::Bool(value)),
         Operand::Int(Dim::Is(value)) => Some(Number::Int(value)),
         Operand::Float(value) => Some(Number::Float(value)),
+        Operand::Complex(re, im) => Some(Number::Complex(re, im)),
         _ => None,
     })
 }
@@ -172,13 +174,18 @@ pub(super) fn scalar_operand(
         Operand::Bool(value) => Number::Bool(*value),
         Operand::Int(Dim::Is(value)) => Number::Int(*value),
         Operand::Float(value) => Number::Float(*value),
+        Operand::Complex(re, im) => Number::Complex(*re, *im),
         _ => return Ok(left.clone()),
     };
     let own = number.dtype(state.default_dtype());
     let dtype = match right {
         Operand::Tensor(variable) => {
             let other = variable.with_data(|data| data.dtype());
-            if own.category() > other.category() { own } else { other }
+            match own.category() > other.category() {
+                true if own.is_complex() && other.is_float() => other.complex(),
+                true => own,
+                false => other,
+            }
         }
         _ => own,
     };
@@ -214,6 +221,7 @@ fn items(object: &PyObject, vm: &VirtualMachine) -> PyResult<Option<Vec<PyObject
     let single = object.downcastable::<Variable>()
         || object.downcastable::<PyFloat>()
         || object.downcastable::<PyInt>()
+        || object.downcastable::<PyComplex>()
         || object.downcastable::<PyStr>()
         || object.downcastable::<PyDict>()
         || object.class().slots().as_sequence.item.load().is_none();
@@ -286,14 +294,14 @@ fn value(object: &PyObject, dtype: DType, vm: &VirtualMachine) -> PyResult<Numbe
     if let Some(variable) = object.downcast_ref::<Variable>() {
         return match variable.data().item() {
             Ok(number) => Ok(number),
-            Err(_) if dtype.is_float() => Err(vm.new_value_error("only one element tensors can be converted to Python scalars")),
+            Err(_) if dtype.has_gradients() => Err(vm.new_value_error("only one element tensors can be converted to Python scalars")),
             Err(_) => Err(vm.new_type_error("only integer tensors of a single element can be converted to an index")),
         };
     }
     if let Some(int) = object.downcast_ref::<PyInt>()
         && !object.class().is(vm.ctx.types.bool_type)
     {
-        if dtype.is_float() {
+        if dtype.has_gradients() {
             return Ok(Number::Float(int.as_object().try_float(vm)?.to_f64()));
         }
         return match int.try_to_primitive(vm) {
@@ -301,11 +309,13 @@ fn value(object: &PyObject, dtype: DType, vm: &VirtualMachine) -> PyResult<Numbe
             Err(_) => Err(vm.new_value_error("Overflow when unpacking long long")),
         };
     }
-    if let Some(number) = number(object, vm)? {
+    if let Some(number) = number(object, vm)?
+        && (dtype.is_complex() || !matches!(number, Number::Complex(..)))
+    {
         return Ok(number);
     }
-    let wanted = if dtype.is_float() { "must be real number, not" } else { "object cannot be interpreted as an integer" };
-    Err(vm.new_type_error(match dtype.is_float() {
+    let wanted = if dtype.has_gradients() { "must be real number, not" } else { "object cannot be interpreted as an integer" };
+    Err(vm.new_type_error(match dtype.has_gradients() {
         true => format!("{wanted} {}", type_name(object)),
         false => format!("'{}' {wanted}", type_name(object)),
     }))
@@ -329,6 +339,8 @@ fn from_numbers(numbers: &[Number], sizes: &[i64], dtype: DType, vm: &VirtualMac
         DType::BF16 => Tensor::from_slice(&floats().map(bf16::from_f64).collect::<Vec<_>>(), sizes),
         DType::F32 => Tensor::from_slice(&floats().map(|value| value as f32).collect::<Vec<_>>(), sizes),
         DType::F64 => Tensor::from_slice(&floats().collect::<Vec<_>>(), sizes),
+        DType::C64 => Tensor::from_slice(&numbers.iter().map(|number| Complex32::from_number(*number)).collect::<Vec<_>>(), sizes),
+        DType::C128 => Tensor::from_slice(&numbers.iter().map(|number| Complex64::from_number(*number)).collect::<Vec<_>>(), sizes),
     };
     tensor.map_err(|error| raise(error, vm))
 }

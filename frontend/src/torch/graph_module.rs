@@ -2,6 +2,7 @@
 
 use super::{call::op_of, state::state, tracing::TensorView};
 use crate::inspect::{self, Object, Vm};
+use num_complex::Complex64;
 use rustpython_vm::{
     PyResult,
     function::{FuncArgs, KwArgs},
@@ -141,6 +142,7 @@ fn object(arg: &Arg<Val>, nodes: &HashMap<Val, Object>, vm: &Vm) -> PyResult {
         Arg::Number(Number::Bool(b)) | Arg::Bool(b) => vm.ctx.new_bool(*b).into(),
         Arg::Number(Number::Int(i)) => vm.ctx.new_int(*i).into(),
         Arg::Number(Number::Float(x)) => vm.ctx.new_float(*x).into(),
+        Arg::Number(Number::Complex(re, im)) => vm.ctx.new_complex(Complex64::new(*re, *im)).into(),
         Arg::Int(d) => int(d),
         Arg::Ints(ds) => inspect::make_tuple(ds.iter().map(int).collect(), vm),
         Arg::Floats(xs) => inspect::make_list(xs.iter().map(|x| vm.ctx.new_float(*x).into()).collect(), vm),

@@ -129,7 +129,7 @@ fn slice_bound(bound: &PyObject, vm: &VirtualMachine) -> PyResult<Dim> {
 
 fn tensor_item(variable: &Py<Variable>, vm: &VirtualMachine) -> PyResult<Item<PyRef<Variable>>> {
     let (dtype, rank) = variable.with_data(|data| (data.dtype(), data.rank()));
-    if rank == 0 && !dtype.is_float() {
+    if rank == 0 && !dtype.has_gradients() {
         // A single integer, or flag, is an index like any other.
         let number = variable.data().item().map_err(|error| raise(error, vm))?;
         return Ok(match dtype {

@@ -140,7 +140,7 @@ impl<T: Clone> Plan<T> {
             }
             Item::Tensor { value, dtype, rank } => {
                 let mask = matches!(dtype, DType::Bool | DType::U8);
-                if !mask && dtype.is_float() {
+                if !mask && dtype.has_gradients() {
                     return Err(OpError::index("tensors used as indices must be long, int, byte or bool tensors"));
                 }
                 self.index(Index::Tensor(value.clone()), if mask { *rank } else { 1 });

@@ -39,7 +39,9 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "is_contiguous": is_contiguous,
         "is_set_to": |zelf: PyRef<Variable>, other: PyRef<Variable>| zelf.data().same_view(&other.data()),
         "is_floating_point": |zelf: PyRef<Variable>| zelf.with_data(|data| data.dtype().is_float()),
-        "is_complex": |_zelf: PyRef<Variable>| false,
+        "is_complex": |zelf: PyRef<Variable>| zelf.with_data(|data| data.dtype().is_complex()),
+        "is_conj": |_zelf: PyRef<Variable>| false,
+        "is_neg": |_zelf: PyRef<Variable>| false,
         "is_signed": |zelf: PyRef<Variable>| zelf.with_data(|data| !matches!(data.dtype(), DType::Bool | DType::U8)),
         "is_inference": |zelf: PyRef<Variable>| zelf.meta().is_inference(),
         "is_shared": |_zelf: PyRef<Variable>| false,
@@ -63,6 +65,7 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "untyped_storage": PyStorage::of,
         "as_subclass": as_subclass,
         "new_tensor": new_tensor,
+        "__complex__": |zelf: PyRef<Variable>, vm: &VirtualMachine| complex_value(&zelf, vm),
         "__format__": format_text,
         "__copy__": shallow_copy,
         "__deepcopy__": deep_copy,
@@ -104,7 +107,7 @@ fn view_in_place(zelf: PyRef<Variable>, view: &str, args: FuncArgs, vm: &Virtual
 }
 
 /// The methods that convert to a dtype.
-const CONVERSIONS: [(&str, DType); 10] = [
+const CONVERSIONS: [(&str, DType); 12] = [
     ("bool", DType::Bool),
     ("byte", DType::U8),
     ("char", DType::I8),
@@ -115,6 +118,8 @@ const CONVERSIONS: [(&str, DType); 10] = [
     ("bfloat16", DType::BF16),
     ("float", DType::F32),
     ("double", DType::F64),
+    ("cfloat", DType::C64),
+    ("cdouble", DType::C128),
 ];
 
 fn to_dtype(zelf: PyRef<Variable>, dtype: DType, vm: &VirtualMachine) -> PyResult {
@@ -192,7 +197,7 @@ fn lies_in_order(data: &Tensor, order: &[usize]) -> bool {
 
 fn requires_grad_in_place(zelf: PyRef<Variable>, flag: OptionalArg<bool>, vm: &VirtualMachine) -> PyResult<PyRef<Variable>> {
     let flag = flag.unwrap_or(true);
-    if flag && !zelf.with_data(|data| data.dtype().is_float()) {
+    if flag && !zelf.with_data(|data| data.dtype().has_gradients()) {
         return Err(vm.new_runtime_error("only Tensors of floating point dtype can require gradients"));
     }
     zelf.set_requires_grad(flag, vm)?;
@@ -270,7 +275,7 @@ fn subclass_object(class: &PyObject, source: &PyObject, requires_grad: bool, vm:
     let Some(source) = source.downcast_ref::<Variable>() else {
         return Err(vm.new_type_error(format!("_make_subclass(): argument 'data' must be Tensor, not {}", type_name(source))));
     };
-    if requires_grad && !source.with_data(|data| data.dtype().is_float()) {
+    if requires_grad && !source.with_data(|data| data.dtype().has_gradients()) {
         return Err(vm.new_runtime_error("Only Tensors of floating point and complex dtype can require gradients"));
     }
     let variable = Variable::new(source.data(), source.state().clone());
@@ -284,6 +289,14 @@ fn new_tensor(zelf: PyRef<Variable>, mut args: FuncArgs, vm: &VirtualMachine) ->
         args.kwargs.insert("dtype".into(), dtype);
     }
     create::tensor("new_tensor", zelf.state(), args, vm)
+}
+
+/// `complex(x)`.
+fn complex_value(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult {
+    if zelf.with_data(|data| data.numel()) != 1 {
+        return Err(vm.new_value_error("only one element tensors can be converted to Python scalars"));
+    }
+    vm.ctx.types.complex_type.as_object().call((item(zelf, vm)?,), vm)
 }
 
 /// A tensor of one element formats like the number it holds.

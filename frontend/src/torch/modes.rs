@@ -74,7 +74,11 @@ fn result_type(state: &TorchState, operands: [&PyObjectRef; 2], vm: &VirtualMach
         };
         common[priority] = Some(common[priority].map_or(dtype, |known| known.promote(dtype)));
     }
-    let combined = common.into_iter().flatten().reduce(|high, low| if low.category() > high.category() { low } else { high });
+    let combined = common.into_iter().flatten().reduce(|high, low| match low.category() > high.category() {
+        true if low.is_complex() && high.is_float() => high.complex(),
+        true => low,
+        false => high,
+    });
     Ok(state.dtype_object(combined.unwrap_or(default)))
 }
 

@@ -88,11 +88,12 @@ fn make_classes() {
 }
 
 /// The places where ops are found: form, attribute of `torch._C` (none: the module itself), name that functions show.
-const NAMESPACES: [(Forms, &str, &str); 4] = [
+const NAMESPACES: [(Forms, &str, &str); 5] = [
     (Forms::FUNCTION, "", "torch"),
     (Forms::NN, "_nn", "torch._C._nn"),
     (Forms::SPECIAL, "_special", "torch._C._special"),
     (Forms::LINALG, "_linalg", "torch._C._linalg"),
+    (Forms::FFT, "_fft", "torch._C._fft"),
 ];
 
 fn install_ops(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &VirtualMachine) -> PyResult<()> {
@@ -142,6 +143,7 @@ fn shown_name(base: &'static str, form: Forms) -> &'static str {
     let prefix = match form {
         Forms::SPECIAL => "special_",
         Forms::LINALG => "linalg_",
+        Forms::FFT => "fft_",
         _ => "",
     };
     base.strip_prefix(prefix).unwrap_or(base)
@@ -160,7 +162,9 @@ fn install_functions(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &Virtual
         "as_tensor": move |args: FuncArgs, vm: &VirtualMachine| create::as_tensor(&for_as_tensor, args, vm),
         "is_tensor": move |object: PyObjectRef, vm: &VirtualMachine| object.is_instance(&tensor_class, vm),
         "is_floating_point": |tensor: PyRef<Variable>| tensor.with_data(|data| data.dtype().is_float()),
-        "is_complex": |_tensor: PyRef<Variable>| false,
+        "is_complex": |tensor: PyRef<Variable>| tensor.with_data(|data| data.dtype().is_complex()),
+        "is_conj": |_tensor: PyRef<Variable>| false,
+        "is_neg": |_tensor: PyRef<Variable>| false,
         "numel": |tensor: PyRef<Variable>| tensor.with_data(|data| data.numel()),
         "_rebuild_tensor": methods::rebuild,
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use rustpython_vm::{
     AsObject, Py, PyObject, PyResult, VirtualMachine,
-    builtins::{PyFloat, PyInt, PyList, PyStr, PyTuple, PyType},
+    builtins::{PyComplex, PyFloat, PyInt, PyList, PyStr, PyTuple, PyType},
     common::wtf8::Wtf8,
 };
 use taipan_ir::{DType, Dim, bind::Operand};
@@ -35,6 +35,10 @@ pub fn operand<T>(object: &PyObject, tensor: &mut dyn FnMut(&Py<Variable>) -> T,
     }
     if let Some(float) = object.downcast_ref::<PyFloat>() {
         return Ok(Operand::Float(float.to_f64()));
+    }
+    if let Some(complex) = object.downcast_ref::<PyComplex>() {
+        let value = complex.to_complex64();
+        return Ok(Operand::Complex(value.re, value.im));
     }
     if let Some(tuple) = object.downcast_ref::<PyTuple>() {
         let items = tuple.as_slice().iter().map(|item| operand(item, tensor, vm)).collect::<PyResult<_>>()?;
@@ -75,10 +79,11 @@ fn constant<T>(object: &PyObject, vm: &VirtualMachine) -> Option<Operand<T>> {
     object.downcast_ref::<PyType>().and_then(|class| python_dtype(class, vm)).map(Operand::DType)
 }
 
-/// `float`, `int` and `bool` given as a dtype.
+/// `float`, `int`, `bool` and `complex` given as a dtype.
 fn python_dtype(class: &Py<PyType>, vm: &VirtualMachine) -> Option<DType> {
     let types = &vm.ctx.types;
-    let pairs = [(types.float_type, DType::F64), (types.int_type, DType::I64), (types.bool_type, DType::Bool)];
+    let pairs =
+        [(types.float_type, DType::F64), (types.int_type, DType::I64), (types.bool_type, DType::Bool), (types.complex_type, DType::C128)];
     pairs.iter().find(|(known, _)| class.is(*known)).map(|(_, dtype)| *dtype)
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
-    builtins::PyType,
+    builtins::{PyComplex, PyType},
     function::{Either, PyComparisonValue},
     protocol::{PyNumber, PyNumberMethods},
     types::PyComparisonOp,
@@ -78,7 +78,7 @@ fn receiver<'a>(object: &'a PyObject, vm: &VirtualMachine) -> PyResult<&'a Py<Va
 fn arithmetic(object: &PyObject, vm: &VirtualMachine) -> PyResult<Option<Operands>> {
     Ok(match operand(object, &mut |variable| variable.to_owned(), vm)? {
         Operand::Other(_) => None,
-        operand @ (Operand::Tensor(_) | Operand::Bool(_) | Operand::Int(_) | Operand::Float(_)) => Some(operand),
+        operand @ (Operand::Tensor(_) | Operand::Bool(_) | Operand::Int(_) | Operand::Float(_) | Operand::Complex(..)) => Some(operand),
         _ => None,
     })
 }
@@ -199,11 +199,20 @@ fn converted(number: PyNumber<'_>, class: &Py<PyType>, vm: &VirtualMachine) -> P
     if variable.with_data(|data| data.numel()) != 1 {
         return Err(vm.new_value_error("only one element tensors can be converted to Python scalars"));
     }
-    class.as_object().call((item(variable, vm)?,), vm)
+    let item = item(variable, vm)?;
+    if let Some(complex) = item.downcast_ref::<PyComplex>() {
+        let value = complex.to_complex64();
+        if value.im != 0.0 {
+            let name = if class.is(vm.ctx.types.int_type) { "int64_t" } else { "double" };
+            return Err(vm.new_runtime_error(format!("value cannot be converted to type {name} without overflow")));
+        }
+        return class.as_object().call((value.re,), vm);
+    }
+    class.as_object().call((item,), vm)
 }
 
 fn index_value(zelf: &Py<Variable>, vm: &VirtualMachine) -> PyResult {
-    let usable = zelf.with_data(|data| data.numel() == 1 && !data.dtype().is_float());
+    let usable = zelf.with_data(|data| data.numel() == 1 && !data.dtype().has_gradients());
     if !usable {
         return Err(vm.new_type_error("only integer tensors of a single element can be converted to an index"));
     }

@@ -35,6 +35,8 @@ pub enum Elements {
     Ints(Vec<i64>),
     /// Any floating-point type.
     Floats(Vec<f64>),
+    /// Any complex type: real and imaginary parts.
+    Complexes(Vec<(f64, f64)>),
 }
 
 /// What to print.
@@ -73,7 +75,8 @@ pub fn tensor_text(printed: &Printed<'_>, options: &PrintOptions) -> String {
         }
         "[]".to_owned()
     } else {
-        if printed.dtype != printed.default_dtype && !matches!(printed.dtype, DType::I64 | DType::Bool) {
+        let complex = printed.dtype == printed.default_dtype.complex();
+        if printed.dtype != printed.default_dtype && !complex && !matches!(printed.dtype, DType::I64 | DType::Bool) {
             suffixes.push(dtype());
         }
         body_text(printed, options, indent, count as usize > options.threshold)
@@ -154,7 +157,8 @@ impl Layout<'_> {
         }
         let pad = " ".repeat(indent + 1);
         if inner.is_empty() {
-            let width = self.formatter.width + 2;
+            // The parts of a complex number, and its `j`.
+            let width = self.formatter.width + self.formatter.imaginary.as_ref().map_or(0, |imaginary| imaginary.width + 1) + 2;
             let room = self.options.line_width.saturating_sub(indent);
             let per_line = (room / width).max(1);
             let lines: Vec<String> = items.chunks(per_line).map(|line| line.join(", ")).collect();
@@ -170,6 +174,8 @@ struct Formatter {
     width: usize,
     style: Style,
     precision: usize,
+    /// How imaginary parts print.
+    imaginary: Option<Box<Formatter>>,
 }
 
 enum Style {
@@ -186,18 +192,26 @@ enum Style {
 impl Formatter {
     fn new(elements: &Elements, options: &PrintOptions) -> Self {
         let precision = options.precision;
+        if let Elements::Complexes(values) = elements {
+            let (re, im) = values.iter().copied().unzip();
+            let mut formatter = Formatter::new(&Elements::Floats(re), options);
+            let imaginary = Formatter::new(&Elements::Floats(im), options);
+            formatter.imaginary = Some(Box::new(imaginary));
+            return formatter;
+        }
         let Elements::Floats(values) = elements else {
             let count = match elements {
                 Elements::Bools(values) => values.len(),
                 Elements::Ints(values) => values.len(),
                 Elements::Floats(values) => values.len(),
+                Elements::Complexes(values) => values.len(),
             };
-            let plain = Formatter { width: 0, style: Style::Plain, precision };
+            let plain = Formatter { width: 0, style: Style::Plain, precision, imaginary: None };
             let width = (0..count).map(|index| plain.text(elements, index).len()).max().unwrap_or(1).max(1);
             return Formatter { width, ..plain };
         };
         let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite() && *value != 0.0).collect();
-        let mut formatter = Formatter { width: 1, style: Style::Whole, precision };
+        let mut formatter = Formatter { width: 1, style: Style::Whole, precision, imaginary: None };
         if !finite.is_empty() {
             let (low, high) =
                 finite.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value.abs()), high.max(value.abs())));
@@ -226,11 +240,19 @@ impl Formatter {
         }
     }
 
+    /// The imaginary part isn't padded.
+    fn complex(&self, (re, im): (f64, f64)) -> String {
+        let (re, im) = (self.float(re), self.imaginary.as_ref().map_or_else(String::new, |imaginary| imaginary.float(im)));
+        let sign = if im.starts_with('-') { "" } else { "+" };
+        format!("{re:>width$}{sign}{im}j", width = self.width)
+    }
+
     fn text(&self, elements: &Elements, index: usize) -> String {
         let text = match elements {
             Elements::Bools(values) => if values[index] { "True" } else { "False" }.to_owned(),
             Elements::Ints(values) => values[index].to_string(),
             Elements::Floats(values) => self.float(values[index]),
+            Elements::Complexes(values) => return self.complex(values[index]),
         };
         format!("{text:>width$}", width = self.width)
     }

@@ -5,6 +5,7 @@ use super::{
     state::raise,
     variable::Variable,
 };
+use num_complex::Complex64;
 use rustpython_vm::{AsObject, Py, PyObjectRef, PyResult, VirtualMachine};
 use taipan_ir::{Number, OpError, dtype::Category};
 use taipan_tensor::Tensor;
@@ -61,6 +62,7 @@ fn by_kind(data: &Tensor, numbers: Vec<Number>) -> Elements {
         Category::Bool => Elements::Bools(numbers.map(Number::truth).collect()),
         Category::Integer => Elements::Ints(numbers.map(Number::as_i64).collect()),
         Category::Float => Elements::Floats(numbers.map(Number::as_f64).collect()),
+        Category::Complex => Elements::Complexes(numbers.map(Number::parts).collect()),
     }
 }
 
@@ -70,6 +72,7 @@ pub(super) fn element_object(elements: &Elements, index: usize, vm: &VirtualMach
         Elements::Bools(values) => vm.ctx.new_bool(values[index]).into(),
         Elements::Ints(values) => vm.ctx.new_int(values[index]).into(),
         Elements::Floats(values) => vm.ctx.new_float(values[index]).into(),
+        Elements::Complexes(values) => vm.ctx.new_complex(Complex64::new(values[index].0, values[index].1)).into(),
     }
 }
 

@@ -110,7 +110,7 @@ impl Variable {
     /// # Errors
     /// On tensors that aren't floating-point, and on computed ones when the flag is taken away.
     pub fn set_requires_grad(&self, flag: bool, vm: &VirtualMachine) -> PyResult<()> {
-        if flag && !self.with_data(|data| data.dtype().is_float()) {
+        if flag && !self.with_data(|data| data.dtype().has_gradients()) {
             return Err(vm.new_runtime_error("only Tensors of floating point and complex dtype can require gradients"));
         }
         if !flag && !self.is_leaf() {

@@ -4,7 +4,7 @@ use super::{
     args,
     arithmetic::x,
     call::{one, t},
-    define::{ALL, composite, gradient, pointwise, refusing, samples, ulps},
+    define::{ALL, composite, gradient, no_complex, pointwise, refusing, samples, ulps},
     gradient::activation::*,
     refusal::{dtypes, numbers, shapes},
     rules,
@@ -27,6 +27,11 @@ const WITHIN: &[(DType, u32)] = &[(DType::F32, 4), (DType::F64, 4), (DType::F16,
 /// A function of floats, kept in their type.
 const fn floats(schema: &'static str, forms: Forms, body: BodyRule) -> Op {
     ulps(samples(pointwise(schema, forms, Common, rules::common_one, body), FLOATS), WITHIN)
+}
+
+/// As [`floats`], row by row whatever the layout of the argument.
+const fn in_rows(schema: &'static str, forms: Forms, body: BodyRule) -> Op {
+    ulps(samples(pointwise(schema, forms, Common, rules::like_first, body), FLOATS), WITHIN)
 }
 
 /// The op tables of this file.
@@ -215,7 +220,7 @@ pub static OPS: &[Op] = &[
     ),
     gradient(
         refusing(
-            floats("logsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
+            in_rows("logsigmoid(Tensor self) -> Tensor", Forms::NN, |b, a| {
                 let zero = b.number(x(a, 0), 0.0);
                 let low = b.min(x(a, 0), zero);
                 let size = b.abs(x(a, 0));
@@ -293,7 +298,10 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[5], 0.1, 20"],
     ),
-    samples(refusing(composite("glu(Tensor self, int dim=-1) -> Tensor", Forms::NN, glu), shapes::glu), &["f32[2,4]", "f32[4,3], 0"]),
+    no_complex(
+        samples(refusing(composite("glu(Tensor self, int dim=-1) -> Tensor", Forms::NN, glu), shapes::glu), &["f32[2,4]", "f32[4,3], 0"]),
+        "\"glu_cpu\" not implemented for '{}'",
+    ),
 ];
 
 fn threshold_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {

@@ -3,16 +3,21 @@
 use super::{
     args,
     call::{call, one, t},
-    define::{ALL, close, composite, gradient, pointwise, refusing, samples, ulps},
+    complex::{add as complex_add, power as complex_power, product, sub as complex_sub},
+    define::{
+        ALL, close, complex, complex_close, complex_only, composite, gradient, moves, no_complex, no_complex_type, pointwise, refusing,
+        samples, ulps,
+    },
     gradient::{arithmetic::*, zero},
     refusal::{dtypes, numbers},
     rules,
 };
+use crate::{KernelFn, complex::quotient, complex_zip};
 use taipan_ir::{
     Arg, DType, Emitter, Facts, Number, Op, OpError, Val,
     body::{Binary, Body, Compare, Function, Scalar},
     dtype::Category,
-    op::{FactsList, Forms, Promotion::*, RuleContext, Vals},
+    op::{FactsList, Forms, Kernel, Promotion::*, RuleContext, Vals},
     promote,
 };
 
@@ -36,81 +41,128 @@ const SCALED: &[&str] = &[
     "bf16[4], f32[]",
     "bf16[4], bf16[4]",
     "i32[3], 2.5",
+    "c64[2,3], c64[3]",
+    "c128[2,3].t, f64[2], alpha=2",
+    "i64[4], c64[4]",
+    "c64[4], f64[]",
+];
+const COMPLEX_PAIRS: &[&str] = &[
+    "f32[2,3], f32[2,3]",
+    "f32[2,3], f32[3]",
+    "f64[2,1], f32[1,3]",
+    "i64[4], i32[4]",
+    "f32[3], i64[3]",
+    "f16[4], f16[4]",
+    "f32[3], 2",
+    "c64[2,3], c64[3]",
+    "c128[3,2].t, f32[2,3]",
+    "f64[4], c64[4]",
+    "c64[4], 2.5",
 ];
 const FLOAT_PAIRS: &[&str] = &["f32[2,3], f32[3]", "f64[4], f64[4]", "f16[4], f16[4]", "f32[4], 2", "f16[4]+, 0.3"];
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
-        gradient(
-            refusing(
-                pointwise("add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, add_rule, |b, a| {
-                    scaled_sum(b, a, 1.0)
-                }),
-                numbers::alpha,
+    complex(
+        samples(
+            gradient(
+                refusing(
+                    pointwise(
+                        "add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+                        ALL,
+                        Common,
+                        add_rule,
+                        |b, a| scaled_sum(b, a, 1.0),
+                    ),
+                    numbers::alpha,
+                ),
+                "",
+                of_add,
             ),
-            "",
-            of_add,
+            SCALED,
         ),
-        SCALED,
+        Kernel(&(complex_add as KernelFn)),
     ),
-    samples(
-        gradient(
-            refusing(
-                pointwise("sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", ALL, Common, sub_rule, |b, a| {
-                    scaled_sum(b, a, -1.0)
-                }),
-                numbers::alpha,
+    complex(
+        samples(
+            gradient(
+                refusing(
+                    pointwise(
+                        "sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+                        ALL,
+                        Common,
+                        sub_rule,
+                        |b, a| scaled_sum(b, a, -1.0),
+                    ),
+                    numbers::alpha,
+                ),
+                "",
+                of_sub,
             ),
-            "",
-            of_sub,
+            SCALED,
         ),
-        SCALED,
+        Kernel(&(complex_sub as KernelFn)),
     ),
-    samples(
+    moves(samples(
         refusing(
             composite("rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", Forms::FUNCTION, reversed_sub),
             numbers::alpha,
         ),
         &["f32[3], f32[3]", "f32[3], 2", "i64[3], 5, alpha=2"],
-    ),
-    samples(
-        gradient(
-            pointwise("mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| b.mul(x(a, 0), x(a, 1))),
-            "self: other; other: self",
-            of_mul,
+    )),
+    complex_close(
+        samples(
+            gradient(
+                pointwise("mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+                    b.mul(x(a, 0), x(a, 1))
+                }),
+                "self: other; other: self",
+                of_mul,
+            ),
+            COMPLEX_PAIRS,
         ),
-        PAIRS,
+        complex_zip!(product),
     ),
-    samples(
-        gradient(
-            pointwise("div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| b.div(x(a, 0), x(a, 1))),
-            "self: other; other: self, other",
-            of_div,
+    complex_close(
+        samples(
+            gradient(
+                pointwise("div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
+                    b.div(x(a, 0), x(a, 1))
+                }),
+                "self: other; other: self, other",
+                of_div,
+            ),
+            COMPLEX_PAIRS,
         ),
-        PAIRS,
+        complex_zip!(quotient),
     ),
     samples(
         composite("div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor", ALL, rounded_div),
         &["f32[5], 0.7, rounding_mode='floor'", "i64[5], 2, rounding_mode='trunc'", "i64[5], 2, rounding_mode=None"],
     ),
-    gradient(
-        pointwise("_div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
-            let quotient = b.div(x(a, 0), x(a, 1));
-            truncated(b, quotient)
-        }),
-        "",
-        zero,
-    ),
-    samples(
+    no_complex(
         gradient(
-            pointwise("floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
-                b.floor_div(x(a, 0), x(a, 1))
+            pointwise("_div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", Forms::INTERNAL, Common, rules::common, |b, a| {
+                let quotient = b.div(x(a, 0), x(a, 1));
+                truncated(b, quotient)
             }),
             "",
             zero,
         ),
-        &["f32[5], f32[5]", "f32[5], 0.3", "i64[5], 3", "i32[5], -2", "u8[5], 3"],
+        "\"div_trunc_cpu\" not implemented for '{}'",
+    ),
+    no_complex(
+        samples(
+            gradient(
+                pointwise("floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Common, rules::common, |b, a| {
+                    b.floor_div(x(a, 0), x(a, 1))
+                }),
+                "",
+                zero,
+            ),
+            &["f32[5], f32[5]", "f32[5], 0.3", "i64[5], 3", "i32[5], -2", "u8[5], 3"],
+        ),
+        "\"div_floor_cpu\" not implemented for '{}'",
     ),
     samples(
         gradient(
@@ -151,84 +203,129 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[5], 0.7", "f32[5], f32[5]", "i64[5], -3", "f16[5], 0.1", "bf16[5], 0.1", "f16[5], f32[]"],
     ),
-    ulps(
+    complex(
+        ulps(
+            samples(
+                gradient(
+                    refusing(
+                        pointwise("pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", ALL, Common, pow_rule, |b, a| {
+                            power(b, x(a, 0), x(a, 1))
+                        }),
+                        dtypes::pow,
+                    ),
+                    "self: self, exponent; exponent: self, exponent, result",
+                    of_pow,
+                ),
+                &[
+                    "f16[5]+, 0.3",
+                    "bf16[5], 3",
+                    "bf16[5]+, -2",
+                    "f16[5], 0.5",
+                    "bf16[5]+, f32[]",
+                    "f32[5], 2",
+                    "f32[5], 0.5",
+                    "f32[5], 3.7",
+                    "f32[5], f32[5]",
+                    "i64[5], 3",
+                    "i64[5], 2.5",
+                    "f32[5], -1",
+                    "f64[5], 2.25",
+                    "c64[5], 2",
+                    "c128[5], 0.5",
+                    "c128[5], 2.5",
+                ],
+            ),
+            &[(DType::F32, 2), (DType::F64, 2), (DType::C64, 16), (DType::C128, 16)],
+        ),
+        complex_zip!(complex_power),
+    ),
+    complex_only(
+        gradient(
+            pointwise("pow.Scalar(Tensor|Scalar self, Tensor exponent) -> Tensor", Forms::FUNCTION, Common, pow_of_number_rule, |b, a| {
+                power(b, x(a, 0), x(a, 1))
+            }),
+            "exponent, result",
+            of_pow_scalar,
+        ),
+        complex_zip!(complex_power),
+    ),
+    no_complex_type(
+        samples(
+            gradient(
+                pointwise("maximum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
+                    b.max(x(a, 0), x(a, 1))
+                }),
+                "self, other",
+                |b| of_extreme(b, "lt.Tensor", "gt.Tensor"),
+            ),
+            &["f32[2,3], f32[3]", "i64[4], i64[4]"],
+        ),
+        "maximum not implemented for complex tensors.",
+    ),
+    no_complex_type(
+        samples(
+            gradient(
+                pointwise("minimum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
+                    b.min(x(a, 0), x(a, 1))
+                }),
+                "self, other",
+                |b| of_extreme(b, "gt.Tensor", "lt.Tensor"),
+            ),
+            &["f32[2,3], f32[3]", "i64[4], i64[4]"],
+        ),
+        "minimum not implemented for complex tensors.",
+    ),
+    no_complex_type(
+        samples(
+            gradient(
+                pointwise("fmax(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
+                    ignoring_nan(b, a, Binary::Max)
+                }),
+                "self, other",
+                |b| of_number_extreme(b, "ge.Tensor"),
+            ),
+            &["f32[4], f32[4]"],
+        ),
+        "fmax not implemented for complex tensors.",
+    ),
+    no_complex_type(
+        samples(
+            gradient(
+                pointwise("fmin(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
+                    ignoring_nan(b, a, Binary::Min)
+                }),
+                "self, other",
+                |b| of_number_extreme(b, "le.Tensor"),
+            ),
+            &["f32[4], f32[4]"],
+        ),
+        "fmin not implemented for complex tensors.",
+    ),
+    no_complex(
         samples(
             gradient(
                 refusing(
-                    pointwise("pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", ALL, Common, pow_rule, |b, a| {
-                        power(b, x(a, 0), x(a, 1))
-                    }),
-                    dtypes::pow,
+                    pointwise(
+                        "clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
+                        ALL,
+                        Common,
+                        clamp_rule,
+                        |b, a| clamped(b, x(a, 0), &a[1], &a[2]),
+                    ),
+                    numbers::bounds::<1, 2>,
                 ),
-                "self: self, exponent; exponent: self, exponent, result",
-                of_pow,
+                "self, min, max",
+                of_clamp,
             ),
-            &[
-                "f16[5]+, 0.3",
-                "bf16[5], 3",
-                "bf16[5]+, -2",
-                "f16[5], 0.5",
-                "bf16[5]+, f32[]",
-                "f32[5], 2",
-                "f32[5], 0.5",
-                "f32[5], 3.7",
-                "f32[5], f32[5]",
-                "i64[5], 3",
-                "i64[5], 2.5",
-                "f32[5], -1",
-                "f64[5], 2.25",
-            ],
+            &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None"],
         ),
-        &[(DType::F32, 2), (DType::F64, 2)],
+        "clamp is not supported for complex types",
     ),
-    gradient(
-        pointwise("pow.Scalar(Tensor|Scalar self, Tensor exponent) -> Tensor", Forms::FUNCTION, Common, pow_rule, |b, a| {
-            power(b, x(a, 0), x(a, 1))
-        }),
-        "exponent, result",
-        of_pow_scalar,
-    ),
-    samples(
-        gradient(
-            pointwise("maximum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.max(x(a, 0), x(a, 1))),
-            "self, other",
-            |b| of_extreme(b, "lt.Tensor", "gt.Tensor"),
-        ),
-        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
-    ),
-    samples(
-        gradient(
-            pointwise("minimum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| b.min(x(a, 0), x(a, 1))),
-            "self, other",
-            |b| of_extreme(b, "gt.Tensor", "lt.Tensor"),
-        ),
-        &["f32[2,3], f32[3]", "i64[4], i64[4]"],
-    ),
-    samples(
-        gradient(
-            pointwise("fmax(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
-                ignoring_nan(b, a, Binary::Max)
-            }),
-            "self, other",
-            |b| of_number_extreme(b, "ge.Tensor"),
-        ),
-        &["f32[4], f32[4]"],
-    ),
-    samples(
-        gradient(
-            pointwise("fmin(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
-                ignoring_nan(b, a, Binary::Min)
-            }),
-            "self, other",
-            |b| of_number_extreme(b, "le.Tensor"),
-        ),
-        &["f32[4], f32[4]"],
-    ),
-    samples(
+    no_complex(
         gradient(
             refusing(
                 pointwise(
-                    "clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
+                    "clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
                     ALL,
                     Common,
                     clamp_rule,
@@ -239,45 +336,41 @@ pub static OPS: &[Op] = &[
             "self, min, max",
             of_clamp,
         ),
-        &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None"],
+        "clamp is not supported for complex types",
     ),
-    gradient(
-        refusing(
-            pointwise("clip(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor", ALL, Common, clamp_rule, |b, a| {
-                clamped(b, x(a, 0), &a[1], &a[2])
-            }),
-            numbers::bounds::<1, 2>,
-        ),
-        "self, min, max",
-        of_clamp,
-    ),
-    samples(
-        gradient(
-            refusing(
-                pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| {
-                    let low = bound(b, x(a, 0), &a[1]);
-                    b.max(x(a, 0), low)
-                }),
-                numbers::bounds::<1, 0>,
+    no_complex(
+        samples(
+            gradient(
+                refusing(
+                    pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| {
+                        let low = bound(b, x(a, 0), &a[1]);
+                        b.max(x(a, 0), low)
+                    }),
+                    numbers::bounds::<1, 0>,
+                ),
+                "self, min",
+                |b| of_bound(b, "gt.Tensor"),
             ),
-            "self, min",
-            |b| of_bound(b, "gt.Tensor"),
+            &["f32[5], 0.1"],
         ),
-        &["f32[5], 0.1"],
+        "clamp is not supported for complex types",
     ),
-    samples(
-        gradient(
-            refusing(
-                pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| {
-                    let high = bound(b, x(a, 0), &a[1]);
-                    b.min(x(a, 0), high)
-                }),
-                numbers::bounds::<0, 1>,
+    no_complex(
+        samples(
+            gradient(
+                refusing(
+                    pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| {
+                        let high = bound(b, x(a, 0), &a[1]);
+                        b.min(x(a, 0), high)
+                    }),
+                    numbers::bounds::<0, 1>,
+                ),
+                "self, max",
+                |b| of_bound(b, "lt.Tensor"),
             ),
-            "self, max",
-            |b| of_bound(b, "lt.Tensor"),
+            &["f32[5], 0.1"],
         ),
-        &["f32[5], 0.1"],
+        "clamp is not supported for complex types",
     ),
     ulps(
         samples(
@@ -364,46 +457,6 @@ pub static OPS: &[Op] = &[
             of_addcdiv,
         ),
         &["f32[4], f32[4], f32[4]", "f32[2,3], f32[3], f32[2,1], value=0.5"],
-    ),
-    composite("where.method(Tensor self, Tensor condition, Tensor|Scalar other) -> Tensor", Forms::METHOD, |e, a| {
-        call(e, "where.self", &[a[1].clone(), a[0].clone(), a[2].clone()])
-    }),
-    samples(
-        gradient(
-            refusing(
-                pointwise(
-                    "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-                    Forms::FUNCTION,
-                    Select,
-                    where_rule,
-                    |b, a| b.select(x(a, 0), x(a, 1), x(a, 2)),
-                ),
-                numbers::alternatives,
-            ),
-            "condition",
-            of_where,
-        ),
-        &["bool[4], f32[4], f32[4]", "bool[2,1], f32[3], 0", "bool[4], i64[4], 0.5"],
-    ),
-    samples(
-        gradient(
-            refusing(
-                pointwise(
-                    "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-                    ALL,
-                    First,
-                    masked_fill_rule,
-                    |b, a| {
-                        let value = b.operand(x(a, 0), &a[2]);
-                        b.select(x(a, 1), value, x(a, 0))
-                    },
-                ),
-                numbers::element::<2>,
-            ),
-            "mask",
-            of_masked_fill,
-        ),
-        &["f32[2,3], bool[3], -inf", "f32[4], bool[4], 0", "i64[4], bool[4], 7"],
     ),
     samples(
         refusing(
@@ -610,7 +663,7 @@ fn power(b: &mut Body, base: Scalar, exponent: Scalar) -> Scalar {
 fn check_alpha(cx: &RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<(), OpError> {
     let common = promote::result_type(&args[..2], cx.default_float);
     match &args[2] {
-        Arg::Number(Number::Float(_)) if !common.is_float() => {
+        Arg::Number(Number::Float(_)) if !common.has_gradients() => {
             Err(OpError::runtime("For integral input tensors, argument alpha must not be a floating point number."))
         }
         Arg::Number(Number::Bool(_)) if common != DType::Bool => Err(OpError::runtime("Boolean alpha only supported for Boolean results.")),
@@ -656,6 +709,15 @@ fn pow_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList,
     rules::common(cx, args)
 }
 
+/// The powers of a number lie row by row.
+fn pow_of_number_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let powers = pow_rule(cx, args)?;
+    match args[0] {
+        Arg::Number(_) => rules::fresh(cx, &powers[0], powers[0].dtype, powers[0].dims.clone()),
+        _ => Ok(powers),
+    }
+}
+
 fn clamp_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     if args[1].is_absent() && args[2].is_absent() {
         return Err(OpError::runtime("torch.clamp: At least one of 'min' or 'max' must not be None"));
@@ -672,36 +734,6 @@ fn lerp_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList
         return Err(OpError::not_implemented(format!("\"lerp_kernel_scalar\" not implemented for '{}'", start.scalar_name())));
     }
     rules::common(cx, args)
-}
-
-fn where_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let condition = args::tensor(args, 0)?.dtype;
-    if condition != DType::Bool && condition != DType::U8 {
-        return Err(OpError::runtime(format!(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
-            condition.scalar_name()
-        )));
-    }
-    rules::select(cx, args)
-}
-
-fn masked_fill_rule(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
-    let (target, mask) = (args::tensor(args, 0)?, args::tensor(args, 1)?);
-    if mask.dtype != DType::Bool {
-        return Err(OpError::runtime(format!(
-            "masked_fill_ only supports boolean masks, but got mask with dtype {}",
-            mask.dtype.scalar_name()
-        )));
-    }
-    if let Arg::Tensor(value) = args[2]
-        && value.rank() > 0
-    {
-        return Err(OpError::runtime(format!(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
-            value.rank()
-        )));
-    }
-    rules::pointwise_result(cx, target.dtype, &[target, mask])
 }
 
 /// `other - alpha * self`.

@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{self, cast, f, ints, one, t, widened},
-    define::{composite, samples, ulps},
+    define::{composite, no_complex, samples, ulps},
 };
 use smallvec::smallvec;
 use taipan_ir::{
@@ -19,14 +19,17 @@ const fn norm(schema: &'static str, forms: Forms, rule: CompositeRule, examples:
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    norm(
-        "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-        FUNCTION,
-        |e, a| {
-            let out = normalized(e, a, args::flag(a, 5), args::float(a, 6, 0.1), args::float(a, 7, 1e-5), true)?;
-            Ok(out[..3].into())
-        },
-        &["f32[4,3], f32[3], f32[3], f32[3], f32[3]+, True, 0.1, 1e-5", "f32[4,3], None, None, f32[3], f32[3]+, False, 0.1, 1e-5"],
+    no_complex(
+        norm(
+            "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+            FUNCTION,
+            |e, a| {
+                let out = normalized(e, a, args::flag(a, 5), args::float(a, 6, 0.1), args::float(a, 7, 1e-5), true)?;
+                Ok(out[..3].into())
+            },
+            &["f32[4,3], f32[3], f32[3], f32[3], f32[3]+, True, 0.1, 1e-5", "f32[4,3], None, None, f32[3], f32[3]+, False, 0.1, 1e-5"],
+        ),
+        "\"batch_norm\" not implemented for '{}'",
     ),
     norm(
         "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
@@ -47,14 +50,17 @@ pub static OPS: &[Op] = &[
         },
         &["f32[4,3], f32[3], f32[3], True, 0.1, 1e-5"],
     ),
-    norm(
-        "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-        FUNCTION,
-        |e, a| {
-            let out = normalized(e, a, false, args::float(a, 5, 0.1), args::float(a, 6, 1e-5), false)?;
-            Ok(out[..3].into())
-        },
-        &["f32[4,3,2], f32[3], f32[3], f32[3], f32[3]+, 0.1, 1e-5"],
+    no_complex(
+        norm(
+            "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+            FUNCTION,
+            |e, a| {
+                let out = normalized(e, a, false, args::float(a, 5, 0.1), args::float(a, 6, 1e-5), false)?;
+                Ok(out[..3].into())
+            },
+            &["f32[4,3,2], f32[3], f32[3], f32[3], f32[3]+, 0.1, 1e-5"],
+        ),
+        "\"batch_norm\" not implemented for '{}'",
     ),
     norm(
         "_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
@@ -83,26 +89,35 @@ pub static OPS: &[Op] = &[
         },
         &["f32[4,3], f32[3], f32[3], f32[3], f32[3]+, 0.1, 1e-5"],
     ),
-    norm(
-        "_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
-        FUNCTION,
-        |e, a| normalized(e, a, false, args::float(a, 5, 0.1), args::float(a, 6, 1e-5), false),
-        &["f32[4,3], f32[3], f32[3], f32[3], f32[3]+, 0.1, 1e-5"],
+    no_complex(
+        norm(
+            "_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+            FUNCTION,
+            |e, a| normalized(e, a, false, args::float(a, 5, 0.1), args::float(a, 6, 1e-5), false),
+            &["f32[4,3], f32[3], f32[3], f32[3], f32[3]+, 0.1, 1e-5"],
+        ),
+        "\"batch_norm\" not implemented for '{}'",
     ),
-    norm(
-        "batch_norm_backward(Tensor grad_out, Tensor input, Tensor weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_var, bool update, float eps, bool[3] output_mask, Tensor reserve) -> (Tensor, Tensor, Tensor)",
-        FUNCTION,
-        |e, a| backward(e, a, args::flag(a, 7), args::float(a, 8, 1e-5)),
-        &[
-            "f32[4,3], f32[4,3], f32[3], f32[3], f32[3]+, f32[3], f32[3]+, True, 1e-5, [True,True,True], u8[0]",
-            "f32[4,3], f32[4,3], f32[3], f32[3], f32[3]+, None, None, False, 1e-5, [True,True,True], u8[0]",
-        ],
+    no_complex(
+        norm(
+            "batch_norm_backward(Tensor grad_out, Tensor input, Tensor weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_var, bool update, float eps, bool[3] output_mask, Tensor reserve) -> (Tensor, Tensor, Tensor)",
+            FUNCTION,
+            |e, a| backward(e, a, args::flag(a, 7), args::float(a, 8, 1e-5)),
+            &[
+                "f32[4,3], f32[4,3], f32[3], f32[3], f32[3]+, f32[3], f32[3]+, True, 1e-5, [True,True,True], u8[0]",
+                "f32[4,3], f32[4,3], f32[3], f32[3], f32[3]+, None, None, False, 1e-5, [True,True,True], u8[0]",
+            ],
+        ),
+        "\"batch_norm_backward_cpu\" not implemented for '{}'",
     ),
-    norm(
-        "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-        FUNCTION,
-        |e, a| backward(e, a, args::flag(a, 7), args::float(a, 8, 1e-5)),
-        &["f32[4,3,2], f32[4,3,2], f32[3], f32[3], f32[3]+, f32[3], f32[3]+, True, 1e-5, [True,True,True]"],
+    no_complex(
+        norm(
+            "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+            FUNCTION,
+            |e, a| backward(e, a, args::flag(a, 7), args::float(a, 8, 1e-5)),
+            &["f32[4,3,2], f32[4,3,2], f32[3], f32[3], f32[3]+, f32[3], f32[3]+, True, 1e-5, [True,True,True]"],
+        ),
+        "\"batch_norm_backward_cpu\" not implemented for '{}'",
     ),
     norm(
         "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",

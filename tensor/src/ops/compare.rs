@@ -4,9 +4,11 @@ use super::{
     args,
     arithmetic::x,
     call::{cast, f, one, t},
-    define::{ALL, composite, constant, pointwise, samples},
+    complex::{equal, finite, infinite as infinite_part, nan, unequal, zero},
+    define::{ALL, complex, composite, constant, no_complex, pointwise, samples},
     rules,
 };
+use crate::{complex_map, complex_zip};
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Emitter, Op, OpError, Val,
@@ -18,6 +20,13 @@ const PAIRS: &[&str] = &["f32[2,3], f32[3]", "i64[4], i64[4]", "f32[4], 0", "i64
 
 const fn comparison(schema: &'static str, body: BodyRule) -> Op {
     samples(pointwise(schema, ALL, Promotion::Compare, rules::compare, body), PAIRS)
+}
+
+/// As [`comparison`] for one that needs no order.
+const fn comparison_of_any(schema: &'static str, body: BodyRule) -> Op {
+    let pairs =
+        &["f32[2,3], f32[3]", "i64[4], i64[4]", "f32[4], 0", "i64[4], 1.5", "bool[4], bool[4]", "c64[2,3], c64[3]", "c128[4], f32[4]"];
+    samples(pointwise(schema, ALL, Promotion::Compare, rules::compare, body), pairs)
 }
 
 const fn logical(schema: &'static str, body: BodyRule) -> Op {
@@ -49,8 +58,14 @@ fn infinite(b: &mut Body, value: Scalar, sign: f64) -> Scalar {
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    comparison("eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Eq, a)),
-    comparison("ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Ne, a)),
+    complex(
+        comparison_of_any("eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Eq, a)),
+        complex_zip!(equal),
+    ),
+    complex(
+        comparison_of_any("ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Ne, a)),
+        complex_zip!(unequal),
+    ),
     comparison("lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Lt, a)),
     comparison("le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Le, a)),
     comparison("gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", |b, a| compared(b, Compare::Gt, a)),
@@ -58,33 +73,45 @@ pub static OPS: &[Op] = &[
     logical("logical_and(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::And, a)),
     logical("logical_or(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Or, a)),
     logical("logical_xor(Tensor self, Tensor other) -> Tensor", |b, a| logic(b, Binary::Xor, a)),
-    samples(
-        pointwise("logical_not(Tensor self) -> Tensor", ALL, Promotion::Compare, rules::compare, |b, a| {
-            let truth = b.truth(x(a, 0));
-            b.unary(Unary::Not, truth)
-        }),
-        &["f32[4]", "bool[4]"],
+    complex(
+        samples(
+            pointwise("logical_not(Tensor self) -> Tensor", ALL, Promotion::Compare, rules::compare, |b, a| {
+                let truth = b.truth(x(a, 0));
+                b.unary(Unary::Not, truth)
+            }),
+            &["f32[4]", "bool[4]"],
+        ),
+        complex_map!(zero),
     ),
-    question("isnan(Tensor self) -> Tensor", |b, a| b.compare(Compare::Ne, x(a, 0), x(a, 0))),
-    question("isinf(Tensor self) -> Tensor", |b, a| {
-        let (above, below) = (infinite(b, x(a, 0), 1.0), infinite(b, x(a, 0), -1.0));
-        b.binary(Binary::Or, above, below)
-    }),
+    complex(question("isnan(Tensor self) -> Tensor", |b, a| b.compare(Compare::Ne, x(a, 0), x(a, 0))), complex_map!(nan)),
+    complex(
+        question("isinf(Tensor self) -> Tensor", |b, a| {
+            let (above, below) = (infinite(b, x(a, 0), 1.0), infinite(b, x(a, 0), -1.0));
+            b.binary(Binary::Or, above, below)
+        }),
+        complex_map!(infinite_part),
+    ),
     question("isposinf(Tensor self) -> Tensor", |b, a| infinite(b, x(a, 0), 1.0)),
     question("isneginf(Tensor self) -> Tensor", |b, a| infinite(b, x(a, 0), -1.0)),
-    question("isfinite(Tensor self) -> Tensor", |b, a| {
-        let difference = b.sub(x(a, 0), x(a, 0));
-        b.compare_number(Compare::Eq, difference, 0.0)
-    }),
-    question("signbit(Tensor self) -> Tensor", |b, a| {
-        let negative = b.compare_number(Compare::Lt, x(a, 0), 0.0);
-        if !b.dtype(x(a, 0)).is_float() {
-            return negative;
-        }
-        let reciprocal = b.number_div(1.0, x(a, 0));
-        let below = b.compare_number(Compare::Lt, reciprocal, 0.0);
-        b.binary(Binary::Or, negative, below)
-    }),
+    complex(
+        question("isfinite(Tensor self) -> Tensor", |b, a| {
+            let difference = b.sub(x(a, 0), x(a, 0));
+            b.compare_number(Compare::Eq, difference, 0.0)
+        }),
+        complex_map!(finite),
+    ),
+    no_complex(
+        question("signbit(Tensor self) -> Tensor", |b, a| {
+            let negative = b.compare_number(Compare::Lt, x(a, 0), 0.0);
+            if !b.dtype(x(a, 0)).is_float() {
+                return negative;
+            }
+            let reciprocal = b.number_div(1.0, x(a, 0));
+            let below = b.compare_number(Compare::Lt, reciprocal, 0.0);
+            b.binary(Binary::Or, negative, below)
+        }),
+        "signbit is not implemented for complex tensors.",
+    ),
     constant(samples(
         composite(
             "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",

@@ -283,7 +283,7 @@ fn convolution_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<Facts
             )));
         }
     }
-    rules::fresh(cx, x, x.dtype, dims)
+    rules::image(cx, &[x, *args::tensor(a, 1)?], x.dtype, dims)
 }
 
 fn convolved<T: Real>(workers: &Workers, x: &[T], w: &[T], bias: Option<&[T]>, shape: &Shapes, out: &mut [T]) -> Result<(), OpError> {

@@ -2,16 +2,16 @@
 
 use super::{
     args,
-    call::{call, t},
-    define::{composite, constant, gradient, kernel, mutate, refusing, samples},
+    call::{call, one, t},
+    define::{composite, constant, gradient, kernel, moves, mutate, refusing, samples},
     gradient::through,
     refusal::numbers,
-    rules::{is_dense, like_first},
+    rules::{self, is_dense, like_first},
 };
 use crate::{Context, KernelFn, Tensor, layout::Sizes, write};
 use smallvec::smallvec;
 use taipan_ir::{
-    Arg, DType, Dim, DimOp, Dims, Emitter, Facts, MemoryFormat, Op, OpError, Val,
+    Arg, DType, Dim, Dims, Emitter, Facts, MemoryFormat, Op, OpError, Val,
     facts::row_major,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
@@ -38,7 +38,7 @@ pub static CONVERSIONS: &[Op] = conversions! {
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
+    moves(samples(
         gradient(
             kernel(
                 "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
@@ -57,9 +57,19 @@ pub static OPS: &[Op] = &[
             "",
             through,
         ),
-        &["f32[2,3], dtype=i64", "i64[4], dtype=f16", "f32[4], dtype=bool", "f64[4], dtype=bf16", "f32[3,2].t, dtype=f64"],
-    ),
-    samples(
+        &[
+            "f32[2,3], dtype=i64",
+            "i64[4], dtype=f16",
+            "f32[4], dtype=bool",
+            "f64[4], dtype=bf16",
+            "f32[3,2].t, dtype=f64",
+            "c64[2,3].t, dtype=c128",
+            "i64[4], dtype=c64",
+            "c64[4], dtype=f32",
+            "c128[4], dtype=bool",
+        ],
+    )),
+    moves(samples(
         gradient(
             kernel(
                 "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -71,8 +81,14 @@ pub static OPS: &[Op] = &[
             "",
             through,
         ),
-        &["f32[2,3]", "f32[2,3].t", "f32[2,3].t, memory_format=contiguous_format"],
-    ),
+        &[
+            "f32[2,3]",
+            "f32[2,3].t",
+            "f32[2,3].t, memory_format=contiguous_format",
+            "c64[2,3].t",
+            "c128[2,3].t, memory_format=contiguous_format",
+        ],
+    )),
     samples(
         composite("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)", METHOD, |e, a| {
             let value = *args::tensor(a, 0)?;
@@ -122,7 +138,7 @@ pub static OPS: &[Op] = &[
         to(e, *args::tensor(a, 0)?, Some(dtype), false, None)
     }),
     composite("cpu(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", METHOD, |_, a| Ok(smallvec![*args::tensor(a, 0)?])),
-    samples(
+    moves(samples(
         gradient(
             kernel(
                 "copy(Tensor self, Tensor|Scalar src, bool non_blocking=False) -> Tensor",
@@ -138,10 +154,10 @@ pub static OPS: &[Op] = &[
                 Ok(())
             },
         ),
-        &["f32[2,3], f32[3]", "f32[4], i64[4]"],
-    ),
+        &["f32[2,3], f32[3]", "f32[4], i64[4]", "c64[2,3], f32[3]"],
+    )),
     mutate("copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)", METHOD, "copy"),
-    samples(
+    moves(samples(
         gradient(
             refusing(
                 kernel("fill(Tensor self, Tensor|Scalar value) -> Tensor", BOTH, Family::Create, fill_rule, Kernel(&(fill as KernelFn))),
@@ -155,9 +171,9 @@ pub static OPS: &[Op] = &[
             },
         ),
         &["f32[2,3], 1.5", "i64[3], 2"],
-    ),
+    )),
     mutate("fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)", BOTH, "fill"),
-    constant(kernel("zero(Tensor self) -> Tensor", Forms::INTERNAL, Family::Create, like_first, Kernel(&(zero as KernelFn)))),
+    moves(constant(kernel("zero(Tensor self) -> Tensor", Forms::INTERNAL, Family::Create, like_first, Kernel(&(zero as KernelFn))))),
     mutate("zero_(Tensor(a!) self) -> Tensor(a!)", BOTH, "zero"),
 ];
 
@@ -189,14 +205,16 @@ fn channels_last_strides(table: &mut dyn Dims, sizes: &[Dim], spatial: usize) ->
         let name = if spatial == 2 { "channels_last format must be rank 4" } else { "channels_last_3d format must be rank 5" };
         return Err(OpError::runtime(format!("required rank {} tensor to use {name}", spatial + 2)));
     }
-    let mut strides: taipan_ir::Shape = smallvec![Dim::Is(1); sizes.len()];
-    let mut next = Dim::Is(1);
-    for d in std::iter::once(1).chain((2..sizes.len()).rev()).chain(std::iter::once(0)) {
-        strides[d] = next;
-        let size = table.calc(DimOp::Max, sizes[d], Dim::Is(1));
-        next = table.calc(DimOp::Mul, next, size);
+    Ok(rules::channels_last(table, sizes))
+}
+
+/// The images, or volumes, with their channels innermost where those of `like` are.
+pub fn images_like(e: &mut dyn Emitter, images: Val, like: &Facts) -> Result<Val, OpError> {
+    if !rules::is_channels_last(e.dims(), like)? {
+        return Ok(images);
     }
-    Ok(strides)
+    let format = if like.rank() == 4 { MemoryFormat::ChannelsLast } else { MemoryFormat::ChannelsLast3d };
+    one(e, "contiguous", &[t(images), Arg::MemoryFormat(format)])
 }
 
 /// Whether the elements lie as the format says.
@@ -231,10 +249,7 @@ fn copy(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tens
     let source = args::tensor(a, 0)?;
     let converted = if facts[0].dtype == source.dtype() { source.clone() } else { write::cast(cx, source, facts[0].dtype)? };
     let strides: Sizes = facts[0].strides.iter().map(|d| d.known().ok_or(OpError::DataDependent)).collect::<Result<_, _>>()?;
-    let dense = Tensor::zeros(converted.dtype(), converted.sizes());
-    let target = dense.with_layout(converted.dtype(), converted.sizes(), &strides, 0);
-    write::fill_new(cx, &target, &converted)?;
-    Ok(vec![target])
+    Ok(vec![write::relaid(cx, &converted, &strides)?])
 }
 
 fn copy_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {

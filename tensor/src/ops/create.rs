@@ -4,11 +4,11 @@ use super::{
     args,
     call::{call, t},
     copy::{check_device, strides_of_copy},
-    define::{composite, constant, gradient, kernel, refusing, samples},
+    define::{composite, constant, gradient, kernel, moves, refusing, samples},
     refusal::{numbers, shapes},
     rules,
 };
-use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::Sizes, tensor::plain_number, with_plain};
+use crate::{Context, KernelFn, Tensor, element::Additive, layout::Sizes, tensor::plain_number, with_plain};
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Dim, Facts, MemoryFormat, Number, Op, OpError, Shape,
@@ -23,7 +23,7 @@ const fn create(schema: &'static str, forms: Forms, facts: taipan_ir::op::FactsR
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
+    moves(samples(
         create(
             "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
@@ -31,8 +31,8 @@ pub static OPS: &[Op] = &[
             Kernel(&(zeros as KernelFn)),
         ),
         &["[2,3]", "[4], dtype=i64"],
-    ),
-    samples(
+    )),
+    moves(samples(
         create(
             "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
@@ -40,14 +40,14 @@ pub static OPS: &[Op] = &[
             Kernel(&(ones as KernelFn)),
         ),
         &["[2,3]", "[4], dtype=bool"],
-    ),
-    create(
+    )),
+    moves(create(
         "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| sized(cx, a, 0, 1, 3, None),
         Kernel(&(zeros as KernelFn)),
-    ),
-    refusing(
+    )),
+    moves(refusing(
         create(
             "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
@@ -59,8 +59,8 @@ pub static OPS: &[Op] = &[
             Kernel(&(strided as KernelFn)),
         ),
         shapes::strided,
-    ),
-    samples(
+    )),
+    moves(samples(
         refusing(
             create(
                 "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
@@ -74,8 +74,8 @@ pub static OPS: &[Op] = &[
             numbers::filling::<1, 2>,
         ),
         &["[2,3], 1.5", "[2], 3", "[2], True", "[2], 1, dtype=f64"],
-    ),
-    samples(
+    )),
+    moves(samples(
         refusing(
             create(
                 "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -89,7 +89,7 @@ pub static OPS: &[Op] = &[
             numbers::lone,
         ),
         &["2.5"],
-    ),
+    )),
     samples(
         refusing(
             create(
@@ -146,7 +146,7 @@ pub static OPS: &[Op] = &[
         ),
         &["0, 2, 3"],
     ),
-    samples(
+    moves(samples(
         create(
             "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
@@ -160,8 +160,8 @@ pub static OPS: &[Op] = &[
             Kernel(&(eye as KernelFn)),
         ),
         &["2, 3"],
-    ),
-    samples(
+    )),
+    moves(samples(
         create(
             "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
@@ -174,8 +174,8 @@ pub static OPS: &[Op] = &[
             Kernel(&(eye as KernelFn)),
         ),
         &["3"],
-    ),
-    samples(
+    )),
+    moves(samples(
         create(
             "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
@@ -183,8 +183,8 @@ pub static OPS: &[Op] = &[
             Kernel(&(zeros as KernelFn)),
         ),
         &["f32[2,3]", "f32[2,3].t", "i64[3], dtype=f32"],
-    ),
-    samples(
+    )),
+    moves(samples(
         create(
             "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
             FUNCTION,
@@ -192,14 +192,14 @@ pub static OPS: &[Op] = &[
             Kernel(&(ones as KernelFn)),
         ),
         &["f32[2,3]"],
-    ),
-    create(
+    )),
+    moves(create(
         "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| like(cx, a, 1, 3, 5),
         Kernel(&(zeros as KernelFn)),
-    ),
-    samples(
+    )),
+    moves(samples(
         refusing(
             create(
                 "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
@@ -210,22 +210,22 @@ pub static OPS: &[Op] = &[
             numbers::filling::<1, 2>,
         ),
         &["f32[2,3], 2", "i64[3], 7"],
-    ),
-    new_like(
+    )),
+    moves(new_like(
         "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         Kernel(&(zeros as KernelFn)),
-    ),
-    new_like(
+    )),
+    moves(new_like(
         "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         Kernel(&(ones as KernelFn)),
-    ),
-    create(
+    )),
+    moves(create(
         "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         Forms::METHOD,
         new_like_rule,
         Kernel(&(zeros as KernelFn)),
-    ),
-    samples(
+    )),
+    moves(samples(
         refusing(
             create(
                 "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
@@ -239,8 +239,8 @@ pub static OPS: &[Op] = &[
             numbers::filling::<2, 3>,
         ),
         &["f32[2], [3], 1.5"],
-    ),
-    samples(
+    )),
+    moves(samples(
         gradient(
             kernel(
                 "tril(Tensor self, int diagonal=0) -> Tensor",
@@ -253,8 +253,8 @@ pub static OPS: &[Op] = &[
             super::gradient::same_op,
         ),
         &["f32[3,4]", "f32[2,3,3], -1"],
-    ),
-    samples(
+    )),
+    moves(samples(
         gradient(
             kernel(
                 "triu(Tensor self, int diagonal=0) -> Tensor",
@@ -267,7 +267,7 @@ pub static OPS: &[Op] = &[
             super::gradient::same_op,
         ),
         &["f32[3,4]", "bool[3,3], 1"],
-    ),
+    )),
     samples(
         composite("diag(Tensor self, int diagonal=0) -> Tensor", Forms::BOTH, |e, a| {
             let value = *args::tensor(a, 0)?;
@@ -282,7 +282,7 @@ pub static OPS: &[Op] = &[
         }),
         &["f32[3]", "f32[3,3]", "f32[3,3], 1"],
     ),
-    samples(
+    moves(samples(
         gradient(
             refusing(
                 kernel(
@@ -298,7 +298,7 @@ pub static OPS: &[Op] = &[
             super::gradient::of_diag_embed,
         ),
         &["f32[3]", "f32[2,3], 1"],
-    ),
+    )),
 ];
 
 const fn new_like(schema: &'static str, run: Kernel) -> Op {
@@ -470,7 +470,7 @@ fn eye(_: &mut Context, _: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor
     let columns = sizes[1].max(0) as usize;
     let dtype = facts[0].dtype;
     Ok(vec![with_plain!(dtype, T => Tensor::build(dtype, &sizes, |out: &mut [T]| {
-        (0..sizes[0].min(sizes[1]).max(0) as usize).for_each(|i| out[i * columns + i] = <T as Arithmetic>::one());
+        (0..sizes[0].min(sizes[1]).max(0) as usize).for_each(|i| out[i * columns + i] = <T as Additive>::one());
     }))])
 }
 

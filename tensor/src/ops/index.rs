@@ -3,14 +3,14 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{composite, constant, gradient, kernel, mutate, refusing, samples},
+    define::{composite, constant, gradient, kernel, moves, mutate, refusing, samples},
     gradient::gather::*,
     refusal::indexing,
     rules::{self, broadcast_pair, wrap_dim},
 };
 use crate::{
     Context, KernelFn, Tensor,
-    element::Arithmetic,
+    element::Additive,
     layout::{self, Sizes, numel},
     with_bits, with_plain, write,
 };
@@ -39,7 +39,7 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[5,3], i64[2,2]%5", "f16[5,3], i64[4]%5"],
     ),
-    samples(
+    moves(samples(
         gradient(
             kernel(
                 "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
@@ -59,8 +59,8 @@ pub static OPS: &[Op] = &[
             "f32[3,4], [i64[2,1]%3, i64[3]%4]",
             "f32[3,4], [bool[3]]",
         ],
-    ),
-    samples(
+    )),
+    moves(samples(
         gradient(
             refusing(
                 kernel(
@@ -76,9 +76,9 @@ pub static OPS: &[Op] = &[
             of_index_put,
         ),
         &["f32[3,4], [i64[2]%3], f32[4]", "f32[3,4], [i64[2]%3], f32[2,4], True", "f32[3,4], [None, i64[2]%4], f32[3,2]"],
-    ),
+    )),
     mutate("index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)", BOTH, "index_put"),
-    samples(
+    moves(samples(
         gradient(
             refusing(
                 kernel(
@@ -94,7 +94,7 @@ pub static OPS: &[Op] = &[
             of_index_select,
         ),
         &["f32[3,4], 0, i64[2]%3", "f32[3,4], 1, i64[3]%4"],
-    ),
+    )),
     samples(
         refusing(
             composite("take(Tensor self, Tensor index) -> Tensor", BOTH, |e, a| {
@@ -105,10 +105,10 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[3,4], i64[2]%12"],
     ),
-    samples(
+    moves(samples(
         constant(kernel("nonzero(Tensor self) -> Tensor", BOTH, Family::Other, nonzero_rule, Kernel(&(nonzero as KernelFn)))),
-        &["bool[2,3]", "i64[4]"],
-    ),
+        &["bool[2,3]", "i64[4]", "c64[4]"],
+    )),
     constant(composite("argwhere(Tensor self) -> Tensor", BOTH, |e, a| call(e, "nonzero", a))),
     constant(composite("where(Tensor condition) -> Tensor[]", Forms::FUNCTION, |e, a| {
         let found = one(e, "nonzero", a)?;
@@ -140,7 +140,8 @@ pub static OPS: &[Op] = &[
                 let at = one(e, "clamp_min", &[t(at), super::call::n(0)])?;
                 let at = one(e, "view_as", &[t(at), t(mask)])?;
                 let source = one(e, "take", &[a[2].clone(), t(at)])?;
-                call(e, "where.self", &[t(mask), t(source), t(x)])
+                let out = one(e, "where.self", &[t(mask), t(source), t(x)])?;
+                call(e, "contiguous", &[t(out)])
             }),
             indexing::masked_scatter,
         ),
@@ -459,7 +460,7 @@ fn index_select(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<
 /// Row-major positions of the elements that are not zero.
 fn places(x: &Tensor) -> Result<Vec<i64>, OpError> {
     with_plain!(x.dtype(), T => {
-        Ok(x.elements::<T>()?.iter().enumerate().filter(|(_, v)| **v != <T as Arithmetic>::zero()).map(|(k, _)| k as i64).collect())
+        Ok(x.elements::<T>()?.iter().enumerate().filter(|(_, v)| **v != <T as Additive>::zero()).map(|(k, _)| k as i64).collect())
     })
 }
 

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, dims, i, one, t},
-    define::{composite, gradient, kernel, refusing, samples},
+    copy::strides_of_copy,
+    define::{composite, gradient, kernel, moves, refusing, samples},
     gradient::{
         gather::{of_cat, of_repeat_interleave},
         same_op,
@@ -14,7 +15,7 @@ use super::{
 use crate::{Context, KernelFn, Tensor, layout::Sizes, with_bits, write};
 use smallvec::{SmallVec, smallvec};
 use taipan_ir::{
-    Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Val,
+    Arg, DType, Dim, DimOp, Emitter, Facts, MemoryFormat, Op, OpError, Rel, Val,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
 
@@ -23,14 +24,14 @@ const FUNCTION: Forms = Forms::FUNCTION;
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
+    moves(samples(
         gradient(
             kernel("cat(Tensor[] tensors, int dim=0) -> Tensor", FUNCTION, Family::Copy, cat_rule, Kernel(&(cat as KernelFn))),
             "",
             of_cat,
         ),
-        &["[f32[2,3], f32[1,3]]", "[f32[2,3], f32[2,2], f32[2,1]], -1", "[i64[2], f32[3]]"],
-    ),
+        &["[f32[2,3], f32[1,3]]", "[f32[2,3], f32[2,2], f32[2,1]], -1", "[i64[2], f32[3]]", "[f32[2,3], c64[1,3]]"],
+    )),
     composite("concat(Tensor[] tensors, int dim=0) -> Tensor", FUNCTION, |e, a| call(e, "cat", a)),
     composite("concatenate(Tensor[] tensors, int dim=0) -> Tensor", FUNCTION, |e, a| call(e, "cat", a)),
     samples(composite("stack(Tensor[] tensors, int dim=0) -> Tensor", FUNCTION, stack), &["[f32[2,3], f32[2,3]]", "[f32[3], f32[3]], -1"]),
@@ -73,7 +74,7 @@ pub static OPS: &[Op] = &[
                 let mut shape = f.dims.clone();
                 shape.insert(d + 1, count);
                 let wide = one(e, "expand", &[t(wide), Arg::Ints(shape)])?;
-                let wide = one(e, "clone", &[t(wide), Arg::MemoryFormat(taipan_ir::MemoryFormat::Contiguous)])?;
+                let wide = one(e, "clone", &[t(wide), Arg::MemoryFormat(MemoryFormat::Contiguous)])?;
                 let mut shape = f.dims.clone();
                 shape[d] = e.dims().calc(DimOp::Mul, f.dims[d], count);
                 call(e, "view", &[t(wide), Arg::Ints(shape)])
@@ -110,17 +111,17 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[3,2], i64[3], 0"],
     ),
-    samples(
+    moves(samples(
         gradient(
             refusing(
-                kernel("flip(Tensor self, int[] dims) -> Tensor", BOTH, Family::Copy, rules::like_first, Kernel(&(flip as KernelFn))),
+                kernel("flip(Tensor self, int[] dims) -> Tensor", BOTH, Family::Copy, like_copy, Kernel(&(flip as KernelFn))),
                 shapes::distinct,
             ),
             "",
             same_op,
         ),
-        &["f32[2,3], [0]", "f32[2,3], [0,1]"],
-    ),
+        &["f32[2,3], [0]", "f32[2,3], [0,1]", "c128[2,3], [1]"],
+    )),
     refusing(
         composite("fliplr(Tensor self) -> Tensor", BOTH, |e, a| call(e, "flip", &[a[0].clone(), super::call::ints([1])])),
         shapes::fliplr,
@@ -205,7 +206,22 @@ fn cat_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, Op
         }
         shape[d] = cx.dims.calc(DimOp::Add, shape[d], part.dims[d]);
     }
-    rules::fresh(cx, first, dtype, shape)
+    let mut out = rules::fresh(cx, first, dtype, shape)?;
+    let mut images = parts.len() == all.len();
+    for part in &parts {
+        images = images && rules::is_channels_last(cx.dims, part)?;
+    }
+    if images {
+        out[0].strides = rules::channels_last(cx.dims, &out[0].dims);
+    }
+    Ok(out)
+}
+
+/// Facts of a copy that lies as argument 0 does.
+fn like_copy(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+    let f = *args::tensor(a, 0)?;
+    let strides = strides_of_copy(cx.dims, f, MemoryFormat::Preserve)?;
+    Ok(smallvec![Facts { strides, offset: Dim::Is(0), ..f.clone() }])
 }
 
 fn cat(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tensor>, OpError> {
@@ -296,7 +312,7 @@ fn repeat(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     }
     let value = one(e, "reshape", &[t(value), dims(split)])?;
     let value = one(e, "expand", &[t(value), dims(wide)])?;
-    let value = one(e, "clone", &[t(value), Arg::MemoryFormat(taipan_ir::MemoryFormat::Contiguous)])?;
+    let value = one(e, "clone", &[t(value), Arg::MemoryFormat(MemoryFormat::Contiguous)])?;
     call(e, "view", &[t(value), dims(out)])
 }
 

@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{self, call, f, i, ints, n, one, t},
-    define::{composite, constant, refusing, samples, ulps},
+    define::{composite, constant, no_complex, refusing, samples, ulps},
     factor::{WITHIN, check_matrix},
     refusal::shapes,
     rules::{self, wrap_dim},
@@ -179,16 +179,22 @@ pub static OPS: &[Op] = &[
         },
         &["f32[2,3], f32[2,3]", "f32[3,2], f32[3,2], 0", "f32[2,2], f32[2,2]", "f32[3], f32[2,3], 1"],
     ),
-    part(
-        "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
-        LINALG,
-        |e, a| {
-            let product = call::mul(e, *args::tensor(a, 0)?, a[1].clone())?;
-            call(e, "sum.dim_IntList", &[t(product), Arg::Ints(smallvec![args::dim(a, 2)?])])
-        },
-        &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], dim=0"],
+    no_complex(
+        part(
+            "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+            LINALG,
+            |e, a| {
+                let product = call::mul(e, *args::tensor(a, 0)?, a[1].clone())?;
+                call(e, "sum.dim_IntList", &[t(product), Arg::Ints(smallvec![args::dim(a, 2)?])])
+            },
+            &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], dim=0"],
+        ),
+        "linalg.vecdot of '{}' is not supported",
     ),
-    part("vdot(Tensor self, Tensor other) -> Tensor", BOTH, |e, a| call(e, "dot", a), &["f32[3], f32[3]"]),
+    no_complex(
+        part("vdot(Tensor self, Tensor other) -> Tensor", BOTH, |e, a| call(e, "dot", a), &["f32[3], f32[3]"]),
+        "vdot of '{}' is not supported",
+    ),
     part(
         "linalg_pinv(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
         LINALG,

@@ -3,12 +3,17 @@
 use super::{
     args,
     call::{self, call, cast, f, i, n, one, t, widened},
-    define::{composite, gradient, kernel, refusing, samples},
+    define::{composite, gradient, kernel, no_complex, refusing, samples},
     gradient::normalize::{of_bce, of_nll},
     refusal::losses,
     rules,
 };
-use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout::numel, with_real, write};
+use crate::{
+    Context, KernelFn, Tensor,
+    element::{Additive, Arithmetic},
+    layout::numel,
+    with_real, write,
+};
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Dim, Emitter, Facts, Op, OpError, Rel, Shape, Val,
@@ -60,25 +65,28 @@ pub static OPS: &[Op] = &[
         "target, factors",
         of_nll,
     ),
-    samples(
-        composite(
-            "mse_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",
-            NN,
-            |e, a| {
-                let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
-                let loss = call::mul(e, difference, t(difference))?;
-                weighted_mean(e, a, loss, &a[5], &reduction(a, 2, 3, 4)?)
-            },
+    no_complex(
+        samples(
+            composite(
+                "mse_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",
+                NN,
+                |e, a| {
+                    let difference = call::sub(e, *args::tensor(a, 0)?, a[1].clone())?;
+                    let loss = call::mul(e, difference, t(difference))?;
+                    weighted_mean(e, a, loss, &a[5], &reduction(a, 2, 3, 4)?)
+                },
+            ),
+            &[
+                "f32[2,3], f32[2,3]",
+                "f32[2,3], f32[2,3], reduction='sum'",
+                "f32[2,3], f32[2,3], reduction='none'",
+                "f32[2,3], f32[2,3], weight=f32[2,3]+",
+                "f32[2,3], f32[2,3], weight=f32[2,3]+, reduction='sum'",
+                "f32[2,3], f32[2,3], weight=f32[3]+",
+                "f32[2,3], f32[2,1], reduction='x'",
+            ],
         ),
-        &[
-            "f32[2,3], f32[2,3]",
-            "f32[2,3], f32[2,3], reduction='sum'",
-            "f32[2,3], f32[2,3], reduction='none'",
-            "f32[2,3], f32[2,3], weight=f32[2,3]+",
-            "f32[2,3], f32[2,3], weight=f32[2,3]+, reduction='sum'",
-            "f32[2,3], f32[2,3], weight=f32[3]+",
-            "f32[2,3], f32[2,1], reduction='x'",
-        ],
+        "\"mse_cpu\" not implemented for '{}'",
     ),
     samples(
         composite(
@@ -92,37 +100,43 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[3,2].t, f32[2,3], weight=f32[2,3]+, reduction='none'"],
     ),
-    samples(
-        refusing(
-            composite(
-                "smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor",
-                NN,
-                |e, a| {
-                    let beta = args::float(a, 5, 1.0);
-                    let loss = bent(e, a, beta, 0.5 / beta, 1.0)?;
-                    reduced(e, loss, &reduction(a, 2, 3, 4)?)
-                },
+    no_complex(
+        samples(
+            refusing(
+                composite(
+                    "smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor",
+                    NN,
+                    |e, a| {
+                        let beta = args::float(a, 5, 1.0);
+                        let loss = bent(e, a, beta, 0.5 / beta, 1.0)?;
+                        reduced(e, loss, &reduction(a, 2, 3, 4)?)
+                    },
+                ),
+                losses::smooth_l1,
             ),
-            losses::smooth_l1,
+            &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], beta=0.5"],
         ),
-        &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], beta=0.5"],
+        "\"smooth_l1_cpu\" not implemented for '{}'",
     ),
-    samples(
-        refusing(
-            composite(
-                "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
-                NN,
-                |e, a| {
-                    let delta = args::float(a, 3, 1.0);
-                    let loss = bent(e, a, delta, 0.5, delta)?;
-                    check_weight(e, a, &a[4])?;
-                    let loss = weighted(e, loss, &a[4])?;
-                    reduced(e, loss, args::text(a, 2))
-                },
+    no_complex(
+        samples(
+            refusing(
+                composite(
+                    "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
+                    NN,
+                    |e, a| {
+                        let delta = args::float(a, 3, 1.0);
+                        let loss = bent(e, a, delta, 0.5, delta)?;
+                        check_weight(e, a, &a[4])?;
+                        let loss = weighted(e, loss, &a[4])?;
+                        reduced(e, loss, args::text(a, 2))
+                    },
+                ),
+                losses::huber,
             ),
-            losses::huber,
+            &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[2,3], f32[2,3], weight=f32[3]"],
         ),
-        &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], weight=f32[2,3]+", "f32[2,3], f32[2,3], weight=f32[3]"],
+        "\"huber_cpu\" not implemented for '{}'",
     ),
     gradient(
         kernel("_bce(Tensor input, Tensor target) -> Tensor", Forms::INTERNAL, Family::Other, bce_rule, Kernel(&(bce as KernelFn))),

@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{call, cast, i, ints, one, t},
-    define::{composite, gradient, kernel, refusing, samples, ulps},
+    define::{composite, gradient, kernel, moves, refusing, samples, ulps},
     gradient::matmul::{of_linear, of_matmul, of_product},
     refusal::{dtypes, shapes},
     rules::{self, broadcast_pair},
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Context, KernelFn, Tensor,
     context::Workers,
-    element::Arithmetic,
+    element::Additive,
     layout::{Sizes, numel},
     write,
 };
@@ -23,7 +23,8 @@ use taipan_ir::{
 };
 
 const BOTH: Forms = Forms::BOTH;
-const WITHIN: &[(DType, u32)] = &[(DType::F32, 16), (DType::F64, 16), (DType::F16, 2), (DType::BF16, 2)];
+const WITHIN: &[(DType, u32)] =
+    &[(DType::F32, 16), (DType::F64, 16), (DType::F16, 2), (DType::BF16, 2), (DType::C64, 16), (DType::C128, 16)];
 
 const fn product(schema: &'static str, forms: Forms, facts: taipan_ir::op::FactsRule, run: Kernel) -> Op {
     ulps(kernel(schema, forms, Family::MatMul, facts, run), WITHIN)
@@ -31,7 +32,7 @@ const fn product(schema: &'static str, forms: Forms, facts: taipan_ir::op::Facts
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
+    moves(samples(
         gradient(
             refusing(product("mm(Tensor self, Tensor mat2) -> Tensor", BOTH, mm_rule, Kernel(&(matmul_kernel as KernelFn))), |_, a| {
                 dtypes::matrices(a, "addmm_impl_cpu_")
@@ -39,9 +40,17 @@ pub static OPS: &[Op] = &[
             "self: mat2; mat2: self",
             of_product,
         ),
-        &["f32[2,3], f32[3,4]", "f64[2,3], f64[3,2]", "i64[2,3], i64[3,2]", "f16[2,3], f16[3,2]", "f32[3,2].t, f32[3,4]"],
-    ),
-    samples(
+        &[
+            "f32[2,3], f32[3,4]",
+            "f64[2,3], f64[3,2]",
+            "i64[2,3], i64[3,2]",
+            "f16[2,3], f16[3,2]",
+            "f32[3,2].t, f32[3,4]",
+            "c64[2,3], c64[3,4]",
+            "c128[3,2].t, c128[3,4]",
+        ],
+    )),
+    moves(samples(
         gradient(
             refusing(product("bmm(Tensor self, Tensor mat2) -> Tensor", BOTH, bmm_rule, Kernel(&(matmul_kernel as KernelFn))), |_, a| {
                 dtypes::matrices(a, "bmm")
@@ -49,9 +58,9 @@ pub static OPS: &[Op] = &[
             "self: mat2; mat2: self",
             of_product,
         ),
-        &["f32[2,3,4], f32[2,4,5]"],
-    ),
-    samples(
+        &["f32[2,3,4], f32[2,4,5]", "c64[2,3,4], c64[2,4,5]"],
+    )),
+    moves(samples(
         gradient(
             refusing(
                 product("matmul(Tensor self, Tensor other) -> Tensor", BOTH, matmul_rule, Kernel(&(matmul_kernel as KernelFn))),
@@ -67,8 +76,10 @@ pub static OPS: &[Op] = &[
             "f32[3], f32[3,2]",
             "f32[2,1,3,4], f32[5,4,2]",
             "bf16[2,3,4], bf16[4,2]",
+            "c64[2,3], c64[3]",
+            "c128[2,3,4], c128[4,2]",
         ],
-    ),
+    )),
     samples(
         refusing(
             composite("mv(Tensor self, Tensor vec) -> Tensor", BOTH, |e, a| {
@@ -168,7 +179,7 @@ pub static OPS: &[Op] = &[
         ),
         dtypes::added_vector,
     ),
-    samples(
+    moves(samples(
         gradient(
             refusing(
                 product(
@@ -183,7 +194,7 @@ pub static OPS: &[Op] = &[
             of_linear,
         ),
         &["f32[2,3], f32[4,3], f32[4]", "f32[2,5,3], f32[4,3]", "f64[3], f64[4,3], f64[4]", "f16[2,3], f16[4,3], f16[4]"],
-    ),
+    )),
     samples(
         composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", Forms::NN, |e, a| {
             // out[.., k] = Σij x1[.., i] W[k, i, j] x2[.., j]
@@ -376,7 +387,7 @@ impl<T> Matrix<'_, T> {
 }
 
 /// `out = a b`, or `out += a b`, with `out` row-major.
-pub fn multiply<T: Arithmetic>(workers: &Workers, a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T], add: bool) -> Result<(), OpError> {
+pub fn multiply<T: Additive>(workers: &Workers, a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T], add: bool) -> Result<(), OpError> {
     let (m, n, k) = (a.rows, b.columns, a.columns);
     if k != b.rows || out.len() != m * n || !a.in_bounds() || !b.in_bounds() {
         return Err(OpError::runtime("a matrix lies outside its storage"));
@@ -390,7 +401,7 @@ pub fn multiply<T: Arithmetic>(workers: &Workers, a: Matrix<'_, T>, b: Matrix<'_
         }
         return Ok(());
     }
-    if !T::DTYPE.is_float() {
+    if !T::DTYPE.has_gradients() {
         for (r, row) in out.chunks_mut(n).enumerate() {
             for (c, o) in row.iter_mut().enumerate() {
                 let mut sum = if add { *o } else { T::zero() };
@@ -437,7 +448,7 @@ pub fn multiply<T: Arithmetic>(workers: &Workers, a: Matrix<'_, T>, b: Matrix<'_
 }
 
 /// `a @ b` over batches: the last two dims are matrices and those before are alike.
-fn batched<T: Arithmetic>(workers: &Workers, a: &Tensor, b: &Tensor, out: &mut [T]) -> Result<(), OpError> {
+fn batched<T: Additive>(workers: &Workers, a: &Tensor, b: &Tensor, out: &mut [T]) -> Result<(), OpError> {
     let rank = a.rank();
     let (m, k, n) = (a.sizes()[rank - 2] as usize, a.sizes()[rank - 1] as usize, b.sizes()[rank - 1] as usize);
     let (left, right) = (a.read::<T>()?, b.read::<T>()?);
@@ -550,7 +561,7 @@ fn linear(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Te
     } else {
         w32.with_layout(compute, &[w32.sizes()[0], 1], &[w32.strides()[0], 0], w32.offset())
     };
-    fn run<T: Arithmetic>(
+    fn run<T: Additive>(
         workers: &Workers,
         x: &Tensor,
         rows: usize,
@@ -592,7 +603,7 @@ fn scaled(e: &mut dyn Emitter, a: &[Arg<Val>], product: &str) -> Result<Vals, Op
     let compute = compute_type(dtype);
     let [base, p, q] = [0, 1, 2].map(|k| args::tensor(a, k).copied());
     let (base, p, q) = (cast(e, base?, compute)?, cast(e, p?, compute)?, cast(e, q?, compute)?);
-    let is_one = |arg: &Arg<Val>| matches!(arg, Arg::Number(n) if n.as_f64() == 1.0);
+    let is_one = |arg: &Arg<Val>| matches!(arg, Arg::Number(n) if n.parts() == (1.0, 0.0));
     let mut out = one(e, product, &[t(p), t(q)])?;
     if !is_one(&a[4]) {
         out = one(e, "mul.Tensor", &[t(out), a[4].clone()])?;

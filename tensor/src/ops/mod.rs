@@ -15,12 +15,14 @@ pub mod batch;
 pub mod bits;
 pub mod columns;
 pub mod compare;
+pub mod complex;
 pub mod convolution;
 pub mod copy;
 pub mod create;
 pub mod einsum;
 pub mod factor;
 pub mod foreach;
+pub mod fourier;
 pub mod functional;
 pub mod index;
 pub mod join;
@@ -42,6 +44,7 @@ pub mod sampling;
 pub mod scan;
 pub mod scatter;
 pub mod search;
+pub mod select;
 pub mod sort;
 pub mod special;
 pub mod statistics;
@@ -87,6 +90,7 @@ pub static TABLES: &[&[Op]] = &[
     resize::OPS,
     einsum::OPS,
     synonyms::OPS,
+    select::OPS,
     special::OPS,
     special::METHODS,
     statistics::OPS,
@@ -102,4 +106,6 @@ pub static TABLES: &[&[Op]] = &[
     foreach::FUNCTIONS,
     foreach::OPS,
     strided::OPS,
+    complex::OPS,
+    fourier::OPS,
 ];

@@ -3,8 +3,8 @@
 use super::{
     args,
     call::{self, call, cast, f, one, t, widened},
-    copy::has_format,
-    define::{composite, gradient, kernel, mutate, refusing, samples, ulps},
+    copy::images_like,
+    define::{composite, gradient, kernel, mutate, no_complex, refusing, samples, ulps},
     gradient::normalize::*,
     refusal::norms,
     rules::{self, wrap_dim},
@@ -13,7 +13,7 @@ use crate::{Context, KernelFn, Tensor, context::Workers, element::Real, program:
 use smallvec::smallvec;
 use std::sync::Arc;
 use taipan_ir::{
-    Arg, DType, Dim, DimOp, Emitter, Facts, MemoryFormat, Op, OpError, Rel, Val,
+    Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Val,
     body::Body,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
@@ -108,24 +108,27 @@ pub static OPS: &[Op] = &[
         ),
         WITHIN,
     ),
-    ulps(
-        samples(
-            refusing(
-                composite(
-                    "batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-                    Forms::NN,
-                    batch_norm,
+    no_complex(
+        ulps(
+            samples(
+                refusing(
+                    composite(
+                        "batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+                        Forms::NN,
+                        batch_norm,
+                    ),
+                    norms::batch,
                 ),
-                norms::batch,
+                &[
+                    "f32[2,3,4], f32[3], f32[3]+",
+                    "f32[4,3], f32[3], f32[3]+, f32[3], f32[3]",
+                    "f32[4,3,2,2], None, None, None, None, True",
+                    "f32[2,3,4].t, f32[4], f32[4]+",
+                ],
             ),
-            &[
-                "f32[2,3,4], f32[3], f32[3]+",
-                "f32[4,3], f32[3], f32[3]+, f32[3], f32[3]",
-                "f32[4,3,2,2], None, None, None, None, True",
-                "f32[2,3,4].t, f32[4], f32[4]+",
-            ],
+            WITHIN,
         ),
-        WITHIN,
+        "\"batch_norm\" not implemented for '{}'",
     ),
     ulps(
         samples(
@@ -155,13 +158,16 @@ pub static OPS: &[Op] = &[
             b.add(added, kept)
         },
     )),
-    samples(
-        composite(
-            "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-            Forms::FUNCTION.or(Forms::NN),
-            cosine_similarity,
+    no_complex(
+        samples(
+            composite(
+                "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+                Forms::FUNCTION.or(Forms::NN),
+                cosine_similarity,
+            ),
+            &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], 0"],
         ),
-        &["f32[2,3], f32[2,3]", "f32[2,3], f32[2,3], 0"],
+        "expected common dtype to be floating point, yet common dtype is {}",
     ),
     samples(
         composite(
@@ -411,8 +417,9 @@ fn group_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let rest = facts.dims[2..].iter().fold(e.dims().calc(DimOp::FloorDiv, channels, groups), |n, d| e.dims().calc(DimOp::Mul, n, *d));
     let rows = one(e, "reshape", &[t(x), call::dims([facts.dims[0], groups, rest])])?;
     let normal = one(e, "layer_norm", &[t(rows), call::dims([rest]), Arg::Absent, Arg::Absent, a[4].clone()])?;
-    let back = one(e, "view", &[t(normal), Arg::Ints(facts.dims)])?;
+    let back = one(e, "view", &[t(normal), Arg::Ints(facts.dims.clone())])?;
     let out = scaled_per_channel(e, back, &a[2], &a[3])?;
+    let out = images_like(e, out, &facts)?;
     Ok(smallvec![cast(e, out, dtype)?])
 }
 
@@ -465,10 +472,11 @@ fn batch_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let normal = call::mul(e, centered, t(inverse))?;
     let out = scaled_per_channel(e, normal, &a[3], &a[4])?;
     let out = cast(e, out, dtype)?;
-    // The result lies row by row, or channels last where the input does.
-    let last = facts.rank() == 4 && has_format(e.dims(), &facts, MemoryFormat::ChannelsLast)?;
-    let last = last || (facts.rank() == 5 && has_format(e.dims(), &facts, MemoryFormat::ChannelsLast3d)?);
-    Ok(smallvec![if last { out } else { one(e, "contiguous", &[t(out)])? }])
+    // Row by row, unless the channels of the input are innermost.
+    Ok(smallvec![match rules::is_channels_last(e.dims(), &facts)? {
+        true => images_like(e, out, &facts)?,
+        false => one(e, "contiguous", &[t(out)])?,
+    }])
 }
 
 fn instance_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {

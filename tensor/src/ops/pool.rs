@@ -11,7 +11,7 @@ use super::{
 use crate::{Context, KernelFn, Tensor, element::Real, layout::Sizes, with_real, write};
 use smallvec::smallvec;
 use taipan_ir::{
-    Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Val,
+    Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Shape, Val,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
 
@@ -189,6 +189,7 @@ fn pooled(e: &mut dyn Emitter, a: &[Arg<Val>], spatial: usize, name: &str, rest:
 fn windows_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dilation: Option<usize>, ceil: usize) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
     let (kernel, stride, padding) = (args::ints(a, 1)?, args::ints(a, 2)?, args::ints(a, 3)?);
+    let dilated = dilation.is_some();
     let dilation = dilation.map_or(Ok(vec![1; kernel.len()]), |k| args::ints(a, k))?;
     if kernel.iter().zip(&padding).any(|(k, p)| *p < 0 || p * 2 > *k) {
         return Err(OpError::runtime(format!(
@@ -226,7 +227,13 @@ fn windows_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dilation: Option<us
         }
         dims[d + 2] = count;
     }
-    rules::fresh(cx, x, x.dtype, dims)
+    // Of volumes only those of the greatest elements keep their channels innermost.
+    if dilated { rules::image(cx, &[x], x.dtype, dims) } else { flat_image(cx, x, dims) }
+}
+
+/// As [`rules::image`] for images; volumes lie row by row.
+fn flat_image(cx: &mut RuleContext<'_>, x: &Facts, dims: Shape) -> Result<FactsList, OpError> {
+    if x.rank() == 4 { rules::image(cx, &[x], x.dtype, dims) } else { rules::fresh(cx, x, x.dtype, dims) }
 }
 
 fn adaptive_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
@@ -235,7 +242,7 @@ fn adaptive_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsLis
     for (d, n) in args::dims(a, 1)?.iter().enumerate() {
         dims[d + 2] = *n;
     }
-    rules::fresh(cx, x, x.dtype, dims)
+    flat_image(cx, x, dims)
 }
 
 /// The places of one window along one dim: those inside the image, and how many there are with the padding.
@@ -399,7 +406,7 @@ fn greatest_of(
 /// The facts of an image of the sizes that argument 1 says.
 fn image_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let grad = *args::tensor(a, 0)?;
-    rules::fresh(cx, grad, grad.dtype, args::dims(a, 1)?.into())
+    rules::image(cx, &[grad], grad.dtype, args::dims(a, 1)?.into())
 }
 
 fn avg_pool_transpose(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, OpError> {

@@ -4,7 +4,7 @@ use super::{
     args,
     call::{call, t},
     create::{like, sized},
-    define::{composite, gradient, random, refusing},
+    define::{composite, gradient, moves, random, refusing},
     gradient::zero,
     random_fill::{Range, check_normal, check_uniform, drawn_integers, normals, stream, uniform_between},
     refusal::shapes,
@@ -21,18 +21,18 @@ const FUNCTION: Forms = Forms::FUNCTION;
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    random(
+    moves(random(
         "rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| uniform_facts(sized(cx, a, 0, 2, 4, None)?),
         Kernel(&(rand as KernelFn)),
-    ),
-    random(
+    )),
+    moves(random(
         "randn(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| normal_facts(sized(cx, a, 0, 2, 4, None)?, 1.0),
         Kernel(&(randn as KernelFn)),
-    ),
+    )),
     random(
         "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? dtype=i64, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
@@ -62,18 +62,18 @@ pub static OPS: &[Op] = &[
         ),
         shapes::randperm,
     ),
-    random(
+    moves(random(
         "rand_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| uniform_facts(like(cx, a, 2, 4, 6)?),
         Kernel(&(rand as KernelFn)),
-    ),
-    random(
+    )),
+    moves(random(
         "randn_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| normal_facts(like(cx, a, 2, 4, 6)?, 1.0),
         Kernel(&(randn as KernelFn)),
-    ),
+    )),
     random(
         "randint_like.low_dtype(Tensor self, int low, int high, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
@@ -95,7 +95,7 @@ pub static OPS: &[Op] = &[
         Kernel(&(randint_like as KernelFn)),
     ),
     gradient(
-        random(
+        moves(random(
             "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
             FUNCTION,
             |cx, a| {
@@ -105,12 +105,12 @@ pub static OPS: &[Op] = &[
                 rules::fresh(cx, mean, mean.dtype, dims)
             },
             Kernel(&(normal_of_tensors as KernelFn)),
-        ),
+        )),
         "",
         zero,
     ),
     gradient(
-        random(
+        moves(random(
             "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
             FUNCTION,
             |cx, a| {
@@ -118,7 +118,7 @@ pub static OPS: &[Op] = &[
                 rules::like_first(cx, a)
             },
             Kernel(&(normal_of_means as KernelFn)),
-        ),
+        )),
         "",
         zero,
     ),
@@ -136,12 +136,12 @@ pub static OPS: &[Op] = &[
         "",
         zero,
     ),
-    random(
+    moves(random(
         "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         FUNCTION,
         |cx, a| normal_facts(sized(cx, a, 2, 4, 6, None)?, args::float(a, 1, 1.0)),
         Kernel(&(normal_sized as KernelFn)),
-    ),
+    )),
     composite(
         "normal.int_int(int mean, int std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor",
         FUNCTION,

@@ -6,14 +6,15 @@
 use super::{
     args,
     create::filled,
-    define::{mutate, random},
+    define::{moves, mutate, random},
     refusal::dtypes::scalar_type_name,
     rules,
 };
-use crate::{Context, KernelFn, Tensor, distribution, element::Arithmetic, normal, random::Twister, with_plain};
+use crate::{Context, KernelFn, Tensor, distribution, element::Additive, normal, random::Twister, with_plain};
 use smallvec::smallvec;
 use taipan_ir::{
-    Arg, DType, Dim, Facts, Number, Op, OpError,
+    Arg, DType, Dim, DimOp, Dims, Facts, Number, Op, OpError,
+    dims::NumberDims,
     op::{FactsList, Forms, Kernel, RuleContext},
 };
 
@@ -22,21 +23,21 @@ const INTERNAL: Forms = Forms::INTERNAL;
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    random(
+    moves(random(
         "uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
         INTERNAL,
         uniform_rule,
         Kernel(&(uniform as KernelFn)),
-    ),
+    )),
     mutate("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)", METHOD, "uniform"),
-    random(
+    moves(random(
         "normal_functional(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
         INTERNAL,
         normal_rule,
         Kernel(&(normal_fill as KernelFn)),
-    ),
+    )),
     mutate("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)", METHOD, "normal_functional"),
-    random(
+    moves(random(
         "exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
         INTERNAL,
         |cx, a| {
@@ -48,7 +49,7 @@ pub static OPS: &[Op] = &[
             in_memory_order(cx, a)
         },
         Kernel(&(exponential as KernelFn)),
-    ),
+    )),
     mutate("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)", METHOD, "exponential"),
     random(
         "geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor",
@@ -66,7 +67,7 @@ pub static OPS: &[Op] = &[
         Kernel(&(geometric as KernelFn)),
     ),
     mutate("geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)", METHOD, "geometric"),
-    random(
+    moves(random(
         "cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor",
         INTERNAL,
         |cx, a| {
@@ -78,7 +79,7 @@ pub static OPS: &[Op] = &[
             in_memory_order(cx, a)
         },
         Kernel(&(cauchy as KernelFn)),
-    ),
+    )),
     mutate("cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)", METHOD, "cauchy"),
     random(
         "log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor",
@@ -134,7 +135,7 @@ pub fn in_memory_order(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<Fa
 pub fn drawn(facts: &Facts, mut draw: impl FnMut() -> f64) -> Result<Tensor, OpError> {
     let out = filled(facts, Number::Int(0))?;
     with_plain!(facts.dtype, T => {
-        out.storage().write().elements_mut::<T>().iter_mut().for_each(|o| *o = <T as Arithmetic>::from_f64(draw()));
+        out.storage().write().elements_mut::<T>().iter_mut().for_each(|o| *o = <T as Additive>::from_f64(draw()));
     });
     Ok(out)
 }
@@ -150,8 +151,19 @@ pub fn drawn_integers(facts: &Facts, mut draw: impl FnMut() -> i64) -> Result<Te
     Ok(out)
 }
 
+/// Complex numbers whose parts, in the order of memory, are what `draw` makes of the facts of the parts.
+fn drawn_parts(facts: &Facts, draw: impl FnOnce(&Facts) -> Result<Tensor, OpError>) -> Result<Tensor, OpError> {
+    let (dims, doubled) = (&mut NumberDims, Dim::Is(2));
+    let mut parts = Facts { dtype: facts.dtype.real(), ..facts.clone() };
+    parts.strides.iter_mut().for_each(|stride| *stride = dims.calc(DimOp::Mul, *stride, doubled));
+    parts.dims.push(doubled);
+    parts.strides.push(Dim::Is(1));
+    draw(&parts)?.with_facts(facts)
+}
+
 /// Refuses bounds between which a type has no uniform numbers.
 pub fn check_uniform(dtype: DType, from: f64, to: f64) -> Result<(), OpError> {
+    let dtype = dtype.real();
     let most = match dtype {
         DType::F16 => 65504.0,
         DType::BF16 => f64::from(half::bf16::MAX),
@@ -181,6 +193,9 @@ pub fn check_uniform(dtype: DType, from: f64, to: f64) -> Result<(), OpError> {
 
 /// Uniform numbers between two bounds; those of half types are drawn as `f32` and rounded.
 pub fn uniform_between(generator: &mut Twister, facts: &Facts, from: f64, to: f64) -> Result<Tensor, OpError> {
+    if facts.dtype.is_complex() {
+        return drawn_parts(facts, |parts| uniform_between(generator, parts, from, to));
+    }
     if facts.dtype == DType::F64 {
         return drawn(facts, || generator.uniform_f64().mul_add(to - from, from));
     }
@@ -190,6 +205,9 @@ pub fn uniform_between(generator: &mut Twister, facts: &Facts, from: f64, to: f6
 
 /// Normal numbers; `contiguous` says whether the tensor they are for is, which from sixteen elements on means another way to draw.
 pub fn normals(generator: &mut Twister, facts: &Facts, contiguous: bool, mean: f64, std: f64) -> Result<Tensor, OpError> {
+    if facts.dtype.is_complex() {
+        return drawn_parts(facts, |parts| normals(generator, parts, contiguous, mean, std / std::f64::consts::SQRT_2));
+    }
     let numel: i64 = facts.dims.iter().filter_map(|d| d.known()).product();
     if numel < 16 || !contiguous {
         return drawn(facts, || distribution::normal(generator, mean, std));
@@ -209,7 +227,7 @@ pub fn check_normal(dtype: DType, std: f64) -> Result<(), OpError> {
     if std < 0.0 {
         return Err(OpError::runtime(format!("normal expects std >= 0.0, but found std {}", plain_text(std))));
     }
-    if dtype.is_float() { Ok(()) } else { Err(not_implemented("normal_kernel_cpu", dtype)) }
+    if dtype.has_gradients() { Ok(()) } else { Err(not_implemented("normal_kernel_cpu", dtype)) }
 }
 
 /// Whole numbers from `low` on, `count` of them; all of 64 bits where that is `None`.
@@ -319,7 +337,10 @@ fn greatest_not_above(dtype: DType, high: i64, digits: u32) -> i64 {
 
 /// The integer as the type holds it.
 fn through(dtype: DType, value: i64) -> i64 {
-    with_plain!(dtype, T => <T as crate::element::Element>::from_number(Number::Int(value)).as_i64())
+    with_plain!(dtype, T => {
+        let held = <T as crate::element::Element>::from_number(Number::Int(value));
+        crate::element::Element::number(held).as_i64()
+    })
 }
 
 /// A float as PyTorch's messages about random numbers show it: six digits, none of them trailing zeros.

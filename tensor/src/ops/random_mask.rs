@@ -246,7 +246,7 @@ impl Dropout {
             return Ok(smallvec![value]);
         }
         let dtype = e.facts(value).dtype;
-        if p < 1.0 && !dtype.is_float() {
+        if p < 1.0 && !dtype.has_gradients() {
             return Err(OpError::runtime(format!("result type Float can't be cast to the desired output type {}", dtype.scalar_name())));
         }
         let multiply = |e: &mut dyn Emitter, factor: Val| match inplace {
@@ -278,15 +278,20 @@ impl Dropout {
 
     /// Ones for what is kept.
     fn draw(&self, e: &mut dyn Emitter, value: Val) -> Result<Val, OpError> {
+        // Complex numbers are kept or dropped whole.
+        let real = match e.facts(value).dtype {
+            dtype if dtype.is_complex() => Arg::DType(dtype.real()),
+            _ => Arg::Absent,
+        };
         let like = match self.noise {
-            Noise::Elements | Noise::Alpha => one(e, "empty_like", &[t(value)])?,
+            Noise::Elements | Noise::Alpha => one(e, "empty_like", &[t(value), real])?,
             Noise::Channels | Noise::AlphaChannels => {
                 let facts = e.facts(value).clone();
                 if facts.rank() < 2 {
                     return Err(OpError::runtime("Feature dropout requires at least 2 dimensions in the input"));
                 }
                 let shape = facts.dims.iter().enumerate().map(|(k, d)| if k < 2 { *d } else { Dim::Is(1) });
-                one(e, "new_empty", &[t(value), call::dims(shape)])?
+                one(e, "new_empty", &[t(value), call::dims(shape), real])?
             }
         };
         one(e, "bernoulli_fill", &[t(like), f(1.0 - self.p)])

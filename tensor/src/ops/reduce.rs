@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{call, cast, f, n, one, t, widened},
-    define::{close, composite, constant, gradient, kernel, refusing, samples},
+    complex::{mean as complex_mean, sum as complex_sum},
+    define::{close, complex, composite, constant, gradient, kernel, no_complex, refusing, samples},
     gradient::{
         reduce::*,
         scan::{of_prod, of_prod_along},
@@ -14,14 +15,14 @@ use super::{
 use crate::{
     Context, KernelFn, Tensor,
     context::Workers,
-    element::Arithmetic,
+    element::{Additive, Arithmetic},
     layout::Sizes,
     reduce::{Arranged, arrange, reduce},
     with_comparable, with_plain, write,
 };
 use smallvec::smallvec;
 use taipan_ir::{
-    Arg, DType, Dim, Emitter, Facts, Op, OpError, Rel, Val,
+    Arg, DType, Dim, Dims, Emitter, Facts, Op, OpError, Rel, Val,
     dtype::Category,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
     promote::compute_type,
@@ -33,23 +34,34 @@ const fn reduction(schema: &'static str, facts: taipan_ir::op::FactsRule, run: K
     close(kernel(schema, BOTH, Family::Reduce, facts, run))
 }
 
-const DIMS: &[&str] = &["f32[2,3,4], [1]", "f32[2,3,4], [0,2], True", "f32[2,3,4], None", "f16[3,4], [1]", "f64[3,4], [-1]"];
+const DIMS: &[&str] = &[
+    "f32[2,3,4], [1]",
+    "f32[2,3,4], [0,2], True",
+    "f32[2,3,4], None",
+    "f16[3,4], [1]",
+    "f64[3,4], [-1]",
+    "c64[2,3,4], [0,2], True",
+    "c128[3,4].t, None",
+];
 const INDEXED: &[&str] = &["f32[2,3]", "f32[2,3], 1", "f32[2,3], 0, True", "i64[4]"];
 const CORRECTED: &[&str] = &["f32[2,5]", "f32[2,5], [1]", "f32[2,5], [0], correction=0", "f64[3,4], [1], keepdim=True"];
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
-        gradient(
-            reduction(
-                "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                |cx, a| summed(cx, a, 1, 2, 3),
-                Kernel(&(sum as KernelFn)),
+    complex(
+        samples(
+            gradient(
+                reduction(
+                    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                    |cx, a| summed(cx, a, 1, 2, 3),
+                    Kernel(&(sum as KernelFn)),
+                ),
+                "",
+                of_sum,
             ),
-            "",
-            of_sum,
+            DIMS,
         ),
-        DIMS,
+        Kernel(&(complex_sum as KernelFn)),
     ),
     samples(
         composite("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", BOTH, |e, a| {
@@ -57,25 +69,31 @@ pub static OPS: &[Op] = &[
         }),
         &["f32[2,3]", "i32[4]", "bool[4]", "f32[4], dtype=f64"],
     ),
-    samples(
-        composite("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", BOTH, |e, a| {
-            let nan = one(e, "isnan", &a[..1])?;
-            let clean = one(e, "masked_fill.Scalar", &[a[0].clone(), t(nan), n(0)])?;
-            call(e, "sum.dim_IntList", &[t(clean), a[1].clone(), a[2].clone(), a[3].clone()])
-        }),
-        &["f32[2,3]"],
-    ),
-    samples(
-        gradient(
-            reduction(
-                "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                mean_rule,
-                Kernel(&(mean as KernelFn)),
-            ),
-            "",
-            of_mean,
+    no_complex(
+        samples(
+            composite("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", BOTH, |e, a| {
+                let nan = one(e, "isnan", &a[..1])?;
+                let clean = one(e, "masked_fill.Scalar", &[a[0].clone(), t(nan), n(0)])?;
+                call(e, "sum.dim_IntList", &[t(clean), a[1].clone(), a[2].clone(), a[3].clone()])
+            }),
+            &["f32[2,3]"],
         ),
-        DIMS,
+        "nansum on CPU does not support complex inputs",
+    ),
+    complex(
+        samples(
+            gradient(
+                reduction(
+                    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                    mean_rule,
+                    Kernel(&(mean as KernelFn)),
+                ),
+                "",
+                of_mean,
+            ),
+            DIMS,
+        ),
+        Kernel(&(complex_mean as KernelFn)),
     ),
     samples(
         composite("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", BOTH, |e, a| {
@@ -182,14 +200,30 @@ pub static OPS: &[Op] = &[
         INDEXED,
     ),
     samples(
-        composite("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", BOTH, |e, a| {
-            let dim = match a[1] {
-                Arg::Int(d) => Arg::Ints(smallvec![d]),
-                _ => Arg::Ints(smallvec![]),
-            };
-            let low = one(e, "amin", &[a[0].clone(), dim.clone(), a[2].clone()])?;
-            Ok(smallvec![low, one(e, "amax", &[a[0].clone(), dim, a[2].clone()])?])
-        }),
+        refusing(
+            composite("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", BOTH, |e, a| {
+                let dim = match a[1] {
+                    Arg::Int(d) => Arg::Ints(smallvec![d]),
+                    _ => Arg::Ints(smallvec![]),
+                };
+                let low = one(e, "amin", &[a[0].clone(), dim.clone(), a[2].clone()])?;
+                Ok(smallvec![low, one(e, "amax", &[a[0].clone(), dim, a[2].clone()])?])
+            }),
+            |cx, a| {
+                let x = *args::tensor(a, 0)?;
+                if let Some(d) = args::optional_int(a, 1)? {
+                    let over = rules::wrap_dim(d, x.rank())?;
+                    return check_not_empty(cx, x, &(0..x.rank()).map(|k| k == over).collect::<Vec<bool>>(), "aminmax");
+                }
+                let numel = x.numel(cx.dims);
+                match cx.dims.decide(Rel::Eq, numel, Dim::Is(0))? {
+                    true => {
+                        Err(OpError::runtime("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."))
+                    }
+                    false => Ok(()),
+                }
+            },
+        ),
         &["f32[2,3]", "f32[2,3], dim=1"],
     ),
     samples(
@@ -328,7 +362,7 @@ pub static OPS: &[Op] = &[
 
 /// The type sums of `dtype` have.
 fn sum_type(dtype: DType) -> DType {
-    if dtype.category() == Category::Float { dtype } else { DType::I64 }
+    if dtype.category() >= Category::Float { dtype } else { DType::I64 }
 }
 
 fn summed(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dim: usize, keep: usize, dtype: usize) -> Result<FactsList, OpError> {
@@ -341,7 +375,7 @@ fn summed(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dim: usize, keep: usize, 
 fn mean_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
     let dtype = args::dtype(a, 3).unwrap_or(x.dtype);
-    if !dtype.is_float() {
+    if !dtype.has_gradients() {
         let which = if args::dtype(a, 3).is_some() {
             "could not infer output dtype. Optional dtype"
         } else {
@@ -359,12 +393,11 @@ fn mean_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, O
 fn extremum_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], name: &str) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
     let reduced = reduced_dims(a, 1, x.rank())?;
-    for (d, _) in x.dims.iter().zip(&reduced).filter(|(_, r)| **r) {
-        if cx.dims.decide(Rel::Eq, *d, Dim::Is(0))? {
-            return Err(OpError::index(format!(
-                "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
-            )));
-        }
+    if matches!(&a[1], Arg::Ints(over) if !over.is_empty()) {
+        check_not_empty(cx, x, &reduced, &format!("{name}()"))?;
+    } else {
+        let numel = x.numel(cx.dims);
+        check_not_all_empty(cx.dims, numel, name)?;
     }
     rules::fresh(cx, x, x.dtype, reduced_shape(&x.dims, &reduced, args::flag(a, 2)))
 }
@@ -372,20 +405,31 @@ fn extremum_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], name: &str) -> Res
 fn with_index_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], name: &str) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
     let reduced = reduced_dims(a, 1, x.rank())?;
-    check_not_empty(cx, x, &reduced, name)?;
+    check_not_empty(cx, x, &reduced, &format!("{name}()"))?;
     let shape = reduced_shape(&x.dims, &reduced, args::flag(a, 2));
     let mut out = rules::fresh(cx, x, x.dtype, shape.clone())?;
     out.extend(rules::fresh(cx, x, DType::I64, shape)?);
     Ok(out)
 }
 
+/// Fails where there is nothing along a reduced dim.
 fn check_not_empty(cx: &mut RuleContext<'_>, x: &Facts, reduced: &[bool], name: &str) -> Result<(), OpError> {
     for (i, (d, _)) in x.dims.iter().zip(reduced).enumerate().filter(|(_, (_, r))| **r) {
         if cx.dims.decide(Rel::Eq, *d, Dim::Is(0))? {
-            return Err(OpError::index(format!("{name}(): Expected reduction dim {i} to have non-zero size.")));
+            return Err(OpError::index(format!("{name}: Expected reduction dim {i} to have non-zero size.")));
         }
     }
     Ok(())
+}
+
+/// Fails where there is nothing at all to reduce over all dims.
+fn check_not_all_empty(dims: &mut dyn Dims, numel: Dim, name: &str) -> Result<(), OpError> {
+    match dims.decide(Rel::Eq, numel, Dim::Is(0))? {
+        true => Err(OpError::runtime(format!(
+            "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn arg_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], name: &str) -> Result<FactsList, OpError> {
@@ -397,7 +441,7 @@ fn arg_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], name: &str) -> Result<F
             return Err(OpError::index(format!("{name}(): Expected reduction dim to be specified for input.numel() == 0.")));
         }
     }
-    check_not_empty(cx, x, &reduced, name)?;
+    check_not_empty(cx, x, &reduced, &format!("{name}()"))?;
     rules::fresh(cx, x, DType::I64, reduced_shape(&x.dims, &reduced, args::flag(a, 2)))
 }
 
@@ -428,7 +472,7 @@ pub fn from_values<A: Arithmetic>(dtype: DType, sizes: &[i64], values: &[A]) -> 
         return Tensor::build(dtype, sizes, |out: &mut [A]| out.copy_from_slice(values));
     }
     with_plain!(dtype, T => Tensor::build(dtype, sizes, |out: &mut [T]| {
-        out.iter_mut().zip(values).for_each(|(o, v)| *o = <T as Arithmetic>::from_f64(v.as_f64()));
+        out.iter_mut().zip(values).for_each(|(o, v)| *o = <T as Additive>::from_f64(v.as_f64()));
     }))
 }
 
@@ -528,11 +572,7 @@ fn amin(cx: &mut Context, a: &[Arg<Tensor>], facts: &[Facts]) -> Result<Vec<Tens
 fn whole(e: &mut dyn Emitter, a: &[Arg<Val>], name: &str, reduction: &str) -> Result<Vals, OpError> {
     let facts = e.facts(*args::tensor(a, 0)?).clone();
     let numel = facts.numel(e.dims());
-    if e.dims().decide(Rel::Eq, numel, Dim::Is(0))? {
-        return Err(OpError::runtime(format!(
-            "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
-        )));
-    }
+    check_not_all_empty(e.dims(), numel, name)?;
     call(e, reduction, &a[..1])
 }
 
@@ -686,13 +726,15 @@ fn logsumexp(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
 fn vector_norm(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let x = *args::tensor(a, 0)?;
     let own = e.facts(x).dtype;
-    if !own.is_float() {
+    if !own.has_gradients() {
         return Err(OpError::not_implemented(format!(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
             own.scalar_name()
         )));
     }
-    let dtype = args::dtype(a, 4).unwrap_or(own);
+    // Of complex numbers only the sizes matter.
+    let x = if own.is_complex() { one(e, "abs", &[t(x)])? } else { x };
+    let dtype = args::dtype(a, 4).unwrap_or(own).real();
     let x = cast(e, x, compute_type(dtype))?;
     let p = args::float(a, 1, 2.0);
     let (dim, keep) = (a[2].clone(), a[3].clone());

@@ -3,7 +3,8 @@
 use super::{
     args,
     call::{self, call, dims, f, i, one, t},
-    define::{close, composite, gradient, kernel, refusing, samples},
+    copy::images_like,
+    define::{close, composite, gradient, kernel, moves, refusing, samples},
     gradient::window::{by_transpose, of_constant_pad, of_transpose},
     refusal::{numbers, shapes, windows},
     rules,
@@ -23,7 +24,7 @@ const NN: Forms = Forms::NN;
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
+    moves(samples(
         gradient(
             refusing(
                 kernel(
@@ -38,8 +39,8 @@ pub static OPS: &[Op] = &[
             "",
             of_constant_pad,
         ),
-        &["f32[2,3], [1,2]", "f32[2,3], [1,0,0,2], 1.5", "f32[2,4], [-1,1]"],
-    ),
+        &["f32[2,3], [1,2]", "f32[2,3], [1,0,0,2], 1.5", "f32[2,4], [-1,1]", "c64[2,3], [1,2]"],
+    )),
     gradient(
         kernel(
             "_index_pad(Tensor self, int[] pad, str mode) -> Tensor",
@@ -147,7 +148,8 @@ pub static OPS: &[Op] = &[
                 split.splice(1..2, [groups, each]);
                 let x = one(e, "reshape", &[t(x), dims(split)])?;
                 let x = one(e, "transpose.int", &[t(x), i(1), i(2)])?;
-                call(e, "reshape", &[t(x), Arg::Ints(facts.dims)])
+                let out = one(e, "reshape", &[t(x), Arg::Ints(facts.dims.clone())])?;
+                images_like(e, out, &facts).map(|images| Vals::from_elem(images, 1))
             }),
             shapes::channel_shuffle,
         ),
@@ -190,7 +192,7 @@ fn pad_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, Op
             )));
         }
     }
-    rules::fresh(cx, x, x.dtype, sizes)
+    if mode == "circular" { rules::fresh(cx, x, x.dtype, sizes) } else { rules::image(cx, &[x], x.dtype, sizes) }
 }
 
 /// For each place along dim `d` of the result, the place of the input it shows.
@@ -250,7 +252,7 @@ fn index_pad(_: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tens
 /// The facts of an image of the sizes that argument 1 says.
 fn image_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let grad = *args::tensor(a, 0)?;
-    rules::fresh(cx, grad, grad.dtype, args::dims(a, 1)?.into())
+    rules::image(cx, &[grad], grad.dtype, args::dims(a, 1)?.into())
 }
 
 /// Adds each element up at the place that it shows.
@@ -339,7 +341,7 @@ fn resample_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsLis
             )));
         }
     }
-    rules::fresh(cx, x, x.dtype, sizes)
+    rules::image(cx, &[x], x.dtype, sizes)
 }
 
 /// Two places of the input along one dim, and the weight of the second.
@@ -478,7 +480,8 @@ fn pixel_shuffle(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
     let k = lead.len() as i64;
     let x = one(e, "permute", &[t(x), call::ints((0..k).chain([k, k + 3, k + 1, k + 4, k + 2]))])?;
     let (h, w) = (e.dims().calc(DimOp::Mul, h, Dim::Is(r)), e.dims().calc(DimOp::Mul, w, Dim::Is(r)));
-    call(e, "reshape", &[t(x), dims(lead.iter().copied().chain([out, h, w]))])
+    let out = one(e, "reshape", &[t(x), dims(lead.iter().copied().chain([out, h, w]))])?;
+    images_like(e, out, &facts).map(|images| Vals::from_elem(images, 1))
 }
 
 fn pixel_unshuffle(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError> {
@@ -498,5 +501,6 @@ fn pixel_unshuffle(e: &mut dyn Emitter, a: &[Arg<Val>]) -> Result<Vals, OpError>
     let k = lead.len() as i64;
     let x = one(e, "permute", &[t(x), call::ints((0..k).chain([k, k + 2, k + 4, k + 1, k + 3]))])?;
     let c = e.dims().calc(DimOp::Mul, c, Dim::Is(r * r));
-    call(e, "reshape", &[t(x), dims(lead.iter().copied().chain([c, h, w]))])
+    let out = one(e, "reshape", &[t(x), dims(lead.iter().copied().chain([c, h, w]))])?;
+    images_like(e, out, &facts).map(|images| Vals::from_elem(images, 1))
 }

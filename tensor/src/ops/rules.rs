@@ -215,6 +215,55 @@ pub fn fresh(cx: &mut RuleContext<'_>, like: &Facts, dtype: DType, dims: Shape) 
     Ok(smallvec![Facts::contiguous(cx.dims, dtype, like.device.clone(), dims)?])
 }
 
+/// As [`fresh`]; where one of these images lies with its channels innermost, the result does too.
+pub fn image(cx: &mut RuleContext<'_>, images: &[&Facts], dtype: DType, dims: Shape) -> Result<FactsList, OpError> {
+    let mut out = fresh(cx, images[0], dtype, dims)?;
+    for image in images {
+        if image.rank() == out[0].rank() && is_channels_last(cx.dims, image)? {
+            out[0].strides = channels_last(cx.dims, &out[0].dims);
+            break;
+        }
+    }
+    Ok(out)
+}
+
+/// The strides of dense images, or volumes, whose channels are innermost.
+pub fn channels_last(table: &mut dyn Dims, sizes: &[Dim]) -> Shape {
+    let mut strides: Shape = smallvec![Dim::Is(1); sizes.len()];
+    let mut next = Dim::Is(1);
+    for d in std::iter::once(1).chain((2..sizes.len()).rev()).chain(std::iter::once(0)) {
+        strides[d] = next;
+        let size = table.calc(DimOp::Max, sizes[d], Dim::Is(1));
+        next = table.calc(DimOp::Mul, next, size);
+    }
+    strides
+}
+
+/// Whether PyTorch takes this for images, or volumes, whose channels are innermost: by the order of the strides, so that parts of such images
+/// are such images. Row-major tensors never are.
+pub fn is_channels_last(dims: &mut dyn Dims, f: &Facts) -> Result<bool, OpError> {
+    let rank = f.rank();
+    if !(4..=5).contains(&rank) || row_major(dims, &f.dims)? == f.strides {
+        return Ok(false);
+    }
+    if channels_last(dims, &f.dims) == f.strides {
+        return Ok(true);
+    }
+    let mut least = Dim::Is(0);
+    if dims.decide(Rel::Eq, f.strides[1], least)? {
+        return Ok(false);
+    }
+    for d in std::iter::once(1).chain((2..rank).rev()).chain(std::iter::once(0)) {
+        let (size, stride) = (f.dims[d], f.strides[d]);
+        let same_as_channels = d == 0 && dims.decide(Rel::Eq, least, f.strides[1])?;
+        if same_as_channels || dims.decide(Rel::Eq, size, Dim::Is(0))? || dims.decide(Rel::Lt, stride, least)? {
+            return Ok(false);
+        }
+        least = dims.calc(DimOp::Mul, stride, size);
+    }
+    Ok(true)
+}
+
 /// Row-major facts like argument 0.
 pub fn like_first(cx: &mut RuleContext<'_>, args: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let like = args::tensor(args, 0)?;

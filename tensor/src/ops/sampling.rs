@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{self, call, cast, dims, f, i, n, one, t},
-    define::{close, composite, refusing, samples},
+    define::{close, composite, no_complex, refusing, samples},
     refusal::shapes,
     rules,
 };
@@ -15,22 +15,25 @@ use taipan_ir::{
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    close(samples(
-        composite(
-            "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-            Forms::FUNCTION,
-            |e, a| grid_sampler(e, a, args::int(a, 2)?, args::int(a, 3)?, args::flag(a, 4)),
-        ),
-        &[
-            "f32[1,2,3,4], f32[1,2,2,2], 0, 0, False",
-            "f32[1,2,3,4], f32[1,2,2,2], 0, 1, True",
-            "f32[1,2,3,4], f32[1,2,2,2], 0, 2, False",
-            "f32[1,2,3,4], f32[1,2,2,2], 1, 0, False",
-            "f32[2,1,4,4], f32[2,2,3,2], 2, 0, False",
-            "f32[2,1,4,4], f32[2,2,3,2], 2, 2, True",
-            "f32[1,1,2,3,3], f32[1,2,1,2,3], 0, 0, False",
-        ],
-    )),
+    no_complex(
+        close(samples(
+            composite(
+                "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+                Forms::FUNCTION,
+                |e, a| grid_sampler(e, a, args::int(a, 2)?, args::int(a, 3)?, args::flag(a, 4)),
+            ),
+            &[
+                "f32[1,2,3,4], f32[1,2,2,2], 0, 0, False",
+                "f32[1,2,3,4], f32[1,2,2,2], 0, 1, True",
+                "f32[1,2,3,4], f32[1,2,2,2], 0, 2, False",
+                "f32[1,2,3,4], f32[1,2,2,2], 1, 0, False",
+                "f32[2,1,4,4], f32[2,2,3,2], 2, 0, False",
+                "f32[2,1,4,4], f32[2,2,3,2], 2, 2, True",
+                "f32[1,1,2,3,3], f32[1,2,1,2,3], 0, 0, False",
+            ],
+        )),
+        "\"grid_sampler_2d_cpu_kernel_impl\" not implemented for '{}'",
+    ),
     close(samples(
         refusing(
             composite(

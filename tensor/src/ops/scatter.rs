@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{call, cast, i, one, t},
-    define::{ALL, composite, gradient, kernel, refusing, samples},
+    define::{ALL, composite, gradient, kernel, moves, refusing, samples},
     gradient::gather::*,
     index::offsets,
     refusal::indexing,
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Context, KernelFn, Tensor,
-    element::Arithmetic,
+    element::{Additive, Arithmetic},
     layout::{self, Sizes},
     with_bits, with_comparable, write,
 };
@@ -25,7 +25,7 @@ const BOTH: Forms = Forms::BOTH;
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
+    moves(samples(
         gradient(
             kernel(
                 "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
@@ -38,7 +38,7 @@ pub static OPS: &[Op] = &[
             of_gather,
         ),
         &["f32[3,4], 1, i64[3,2]%4", "f32[3,4], 0, i64[2,4]%3"],
-    ),
+    )),
     samples(
         refusing(
             composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", BOTH, |e, a| match a[2] {
@@ -52,7 +52,7 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[3,4], i64[3,2]%4, 1"],
     ),
-    samples(
+    moves(samples(
         gradient(
             refusing(
                 kernel(
@@ -68,8 +68,8 @@ pub static OPS: &[Op] = &[
             of_scatter,
         ),
         &["f32[3,4], 1, i64[3,1]%4, f32[3,2]"],
-    ),
-    samples(
+    )),
+    moves(samples(
         gradient(
             refusing(
                 kernel(
@@ -85,7 +85,7 @@ pub static OPS: &[Op] = &[
             of_scatter,
         ),
         &["f32[3,4], 1, i64[3,1]%4, 7"],
-    ),
+    )),
     samples(
         refusing(
             kernel(
@@ -183,13 +183,13 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[3,4], 0, i64[2]%3, f32[2,4]"],
     ),
-    samples(
+    moves(samples(
         refusing(
             composite("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Tensor|Scalar value) -> Tensor", ALL, index_fill),
             indexing::fill,
         ),
         &["f32[3,4], 0, i64[2]%3, 7"],
-    ),
+    )),
 ];
 
 /// A gather along `dim` of two tensors that broadcast to each other in the other dims.
@@ -361,10 +361,10 @@ fn combined(cx: &mut Context, a: &[Arg<Tensor>], how: &str) -> Result<Vec<Tensor
     if fresh {
         wide = with_comparable!(wide.dtype(), T => {
             let neutral = match how {
-                "prod" | "multiply" => <T as Arithmetic>::one(),
+                "prod" | "multiply" => <T as Additive>::one(),
                 "amax" => <T as Arithmetic>::least(),
                 "amin" => <T as Arithmetic>::greatest(),
-                _ => <T as Arithmetic>::zero(),
+                _ => <T as Additive>::zero(),
             };
             scattered::<T>(&wide, &index, d, &values, |_, _| neutral)?
         });

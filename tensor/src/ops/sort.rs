@@ -121,6 +121,9 @@ pub static OPS: &[Op] = &[
         gradient(
             refusing(
                 composite("median(Tensor self) -> Tensor", BOTH, |e, a| {
+                    if let Some(nan) = median_of_nothing(e, *args::tensor(a, 0)?)? {
+                        return Ok(smallvec![nan]);
+                    }
                     let flat = one(e, "flatten.using_ints", &a[..1])?;
                     let found = call(e, "median.dim", &[t(flat), i(0)])?;
                     Ok(smallvec![found[0]])
@@ -138,7 +141,16 @@ pub static OPS: &[Op] = &[
                 "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
                 BOTH,
                 Family::Sort,
-                |cx, a| one_place_rule(cx, a, 1, 2),
+                |cx, a| {
+                    let x = *args::tensor(a, 0)?;
+                    let d = wrap_dim(args::int(a, 1)?, x.rank())?;
+                    if let Some(size) = x.dims.get(d)
+                        && cx.dims.decide(Rel::Eq, *size, Dim::Is(0))?
+                    {
+                        return Err(OpError::index(format!("mode(): Expected reduction dim {d} to have non-zero size.")));
+                    }
+                    one_place_rule(cx, a, 1, 2)
+                },
                 Kernel(&(mode as KernelFn)),
             ),
             "indices",

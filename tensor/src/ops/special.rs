@@ -4,7 +4,7 @@ use super::{
     args,
     arithmetic::x,
     call::{self, call, f, one, t},
-    define::{ALL, composite, constant, gradient, kernel, pointwise, samples, ulps},
+    define::{ALL, composite, constant, gradient, kernel, no_complex, pointwise, samples, ulps},
     gradient::special::*,
     rules,
 };
@@ -120,14 +120,17 @@ pub static OPS: &[Op] = &[
         "self",
         of_trigamma,
     ),
-    ulps(
-        samples(
-            composite("polygamma(int n, Tensor self) -> Tensor", Forms::FUNCTION, |e, a| {
-                polygamma(e, *args::tensor(a, 1)?, args::int(a, 0)?)
-            }),
-            &["0, f64[4]+", "1, f32[4]+", "2, f64[4]+", "3, f32[4]+"],
+    no_complex(
+        ulps(
+            samples(
+                composite("polygamma(int n, Tensor self) -> Tensor", Forms::FUNCTION, |e, a| {
+                    polygamma(e, *args::tensor(a, 1)?, args::int(a, 0)?)
+                }),
+                &["0, f64[4]+", "1, f32[4]+", "2, f64[4]+", "3, f32[4]+"],
+            ),
+            WITHIN,
         ),
-        WITHIN,
+        "\"polygamma\" not implemented for '{}'",
     ),
     ulps(
         samples(
@@ -160,16 +163,19 @@ pub static OPS: &[Op] = &[
         }),
         &["f32[4], i64[4]", "f32[4], f32[4]"],
     ),
-    samples(
-        composite("float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", Forms::BOTH, |e, a| {
-            let base = call::cast(e, *args::tensor(a, 0)?, DType::F64)?;
-            let exponent = match a[1] {
-                Arg::Tensor(v) => t(call::cast(e, v, DType::F64)?),
-                _ => f(args::float(a, 1, 1.0)),
-            };
-            call(e, "pow.Tensor_Tensor", &[t(base), exponent])
-        }),
-        &["f32[4], 2", "i64[4], 0.5", "f32[4], f32[4]"],
+    no_complex(
+        samples(
+            composite("float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor", Forms::BOTH, |e, a| {
+                let base = call::cast(e, *args::tensor(a, 0)?, DType::F64)?;
+                let exponent = match a[1] {
+                    Arg::Tensor(v) => t(call::cast(e, v, DType::F64)?),
+                    _ => f(args::float(a, 1, 1.0)),
+                };
+                call(e, "pow.Tensor_Tensor", &[t(base), exponent])
+            }),
+            &["f32[4], 2", "i64[4], 0.5", "f32[4], f32[4]"],
+        ),
+        "float_power of '{}' is not supported",
     ),
     samples(
         composite("float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)", Forms::METHOD, |e, a| {
@@ -187,12 +193,15 @@ pub static OPS: &[Op] = &[
         }),
         &["f64[4], 2", "f32[4], 2"],
     ),
-    samples(
-        composite("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", Forms::FUNCTION, |e, a| {
-            let exponent = call::cast(e, *args::tensor(a, 1)?, DType::F64)?;
-            call(e, "pow.Scalar", &[f(args::float(a, 0, 1.0)), t(exponent)])
-        }),
-        &["2, f32[4]"],
+    no_complex(
+        samples(
+            composite("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", Forms::FUNCTION, |e, a| {
+                let exponent = call::cast(e, *args::tensor(a, 1)?, DType::F64)?;
+                call(e, "pow.Scalar", &[f(args::float(a, 0, 1.0)), t(exponent)])
+            }),
+            &["2, f32[4]"],
+        ),
+        "float_power of '{}' is not supported",
     ),
     gradient(
         function("logaddexp2(Tensor self, Tensor other) -> Tensor", Forms::BOTH, &["f32[2,3], f32[3]", "f64[4], f64[4]"], |b, a| {

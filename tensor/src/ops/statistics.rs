@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{self, call, cast, f, i, ints, n, one, t, widened},
-    define::{ALL, close, composite, constant, kernel, refusing, samples},
+    define::{ALL, close, composite, constant, kernel, no_complex, refusing, samples},
     refusal::{dtypes, shapes},
     rules::{self, wrap_dim},
 };
@@ -104,67 +104,83 @@ pub static OPS: &[Op] = &[
         Forms::FUNCTION,
         |e, a| call(e, if args::flag(a, 3) { "ne.Tensor" } else { "eq.Tensor" }, &a[..2]),
     )),
-    samples(
-        refusing(
-            composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", BOTH, |e, a| {
-                let nan = one(e, "isnan", &a[..1])?;
-                let ordinary = one(e, "logical_not", &[t(nan)])?;
-                let count = one(e, "sum.dim_IntList", &[t(ordinary), a[1].clone(), a[2].clone()])?;
-                let total = one(e, "nansum", a)?;
-                Ok(smallvec![call::div(e, total, t(count))?])
+    no_complex(
+        samples(
+            refusing(
+                composite(
+                    "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                    BOTH,
+                    |e, a| {
+                        let nan = one(e, "isnan", &a[..1])?;
+                        let ordinary = one(e, "logical_not", &[t(nan)])?;
+                        let count = one(e, "sum.dim_IntList", &[t(ordinary), a[1].clone(), a[2].clone()])?;
+                        let total = one(e, "nansum", a)?;
+                        Ok(smallvec![call::div(e, total, t(count))?])
+                    },
+                ),
+                dtypes::nanmean,
+            ),
+            &["f32[2,3]", "f32[2,3], [1]", "f32[2,3], [0], True"],
+        ),
+        "nansum on CPU does not support complex inputs",
+    ),
+    no_complex(
+        samples(
+            refusing(
+                composite("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor", BOTH, cov),
+                shapes::cov,
+            ),
+            &["f32[3,5]", "f32[6]", "f32[3,5], correction=0", "f32[2,4], aweights=f32[4]+"],
+        ),
+        "cov of '{}' is not supported",
+    ),
+    no_complex(
+        samples(
+            composite("corrcoef(Tensor self) -> Tensor", BOTH, |e, a| {
+                let covariance = one(e, "cov", &a[..1])?;
+                if e.facts(covariance).rank() == 0 {
+                    return Ok(smallvec![call::div(e, covariance, t(covariance))?]);
+                }
+                let variance = one(e, "diagonal", &[t(covariance)])?;
+                let deviation = call::unary(e, "sqrt", variance)?;
+                let column = one(e, "unsqueeze", &[t(deviation), i(1)])?;
+                let row = one(e, "unsqueeze", &[t(deviation), i(0)])?;
+                let scaled = call::div(e, covariance, t(column))?;
+                let scaled = call::div(e, scaled, t(row))?;
+                call(e, "clamp", &[t(scaled), n(-1), n(1)])
             }),
-            dtypes::nanmean,
+            &["f32[3,5]"],
         ),
-        &["f32[2,3]", "f32[2,3], [1]", "f32[2,3], [0], True"],
-    ),
-    samples(
-        refusing(
-            composite("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor", BOTH, cov),
-            shapes::cov,
-        ),
-        &["f32[3,5]", "f32[6]", "f32[3,5], correction=0", "f32[2,4], aweights=f32[4]+"],
-    ),
-    samples(
-        composite("corrcoef(Tensor self) -> Tensor", BOTH, |e, a| {
-            let covariance = one(e, "cov", &a[..1])?;
-            if e.facts(covariance).rank() == 0 {
-                return Ok(smallvec![call::div(e, covariance, t(covariance))?]);
-            }
-            let variance = one(e, "diagonal", &[t(covariance)])?;
-            let deviation = call::unary(e, "sqrt", variance)?;
-            let column = one(e, "unsqueeze", &[t(deviation), i(1)])?;
-            let row = one(e, "unsqueeze", &[t(deviation), i(0)])?;
-            let scaled = call::div(e, covariance, t(column))?;
-            let scaled = call::div(e, scaled, t(row))?;
-            call(e, "clamp", &[t(scaled), n(-1), n(1)])
-        }),
-        &["f32[3,5]"],
+        "corrcoef of '{}' is not supported",
     ),
     close(samples(
         composite("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", Forms::FUNCTION, cdist),
         &["f32[3,4], f32[2,4]", "f32[2,3,4], f32[2,2,4], 1.0", "f32[3,4], f32[2,4], inf", "f32[30,4], f32[26,4]"],
     )),
-    samples(
-        refusing(
-            composite("pdist(Tensor self, float p=2) -> Tensor", Forms::FUNCTION.or(Forms::NN), |e, a| {
-                let x = *args::tensor(a, 0)?;
-                let facts = e.facts(x).clone();
-                if facts.rank() != 2 {
-                    return Err(OpError::runtime(format!("pdist only supports 2D tensors, got: {}D", facts.rank())));
-                }
-                let count = facts.dims[0];
-                let places = one(e, "triu_indices", &[Arg::Int(count), Arg::Int(count), i(1)])?;
-                let pick = |e: &mut dyn Emitter, k: i64| {
-                    let row = one(e, "select.int", &[t(places), i(0), i(k)])?;
-                    one(e, "index_select", &[t(x), i(0), t(row)])
-                };
-                let (p, q) = (pick(e, 0)?, pick(e, 1)?);
-                let difference = call::sub(e, p, t(q))?;
-                call(e, "linalg_vector_norm", &[t(difference), f(args::float(a, 1, 2.0)), ints([-1])])
-            }),
-            shapes::pdist,
+    no_complex(
+        samples(
+            refusing(
+                composite("pdist(Tensor self, float p=2) -> Tensor", Forms::FUNCTION.or(Forms::NN), |e, a| {
+                    let x = *args::tensor(a, 0)?;
+                    let facts = e.facts(x).clone();
+                    if facts.rank() != 2 {
+                        return Err(OpError::runtime(format!("pdist only supports 2D tensors, got: {}D", facts.rank())));
+                    }
+                    let count = facts.dims[0];
+                    let places = one(e, "triu_indices", &[Arg::Int(count), Arg::Int(count), i(1)])?;
+                    let pick = |e: &mut dyn Emitter, k: i64| {
+                        let row = one(e, "select.int", &[t(places), i(0), i(k)])?;
+                        one(e, "index_select", &[t(x), i(0), t(row)])
+                    };
+                    let (p, q) = (pick(e, 0)?, pick(e, 1)?);
+                    let difference = call::sub(e, p, t(q))?;
+                    call(e, "linalg_vector_norm", &[t(difference), f(args::float(a, 1, 2.0)), ints([-1])])
+                }),
+                shapes::pdist,
+            ),
+            &["f32[4,3]", "f32[4,3], 1.0"],
         ),
-        &["f32[4,3]", "f32[4,3], 1.0"],
+        "pdist only supports floating-point dtypes",
     ),
     samples(
         composite("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", BOTH, |e, a| {

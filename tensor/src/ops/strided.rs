@@ -4,10 +4,10 @@
 
 use super::{
     args,
-    define::{gradient, kernel, samples},
+    define::{gradient, kernel, moves, samples},
     gradient::Maths,
 };
-use crate::{Context, KernelFn, Tensor, element::Arithmetic, layout, with_comparable, write};
+use crate::{Context, KernelFn, Tensor, element::Additive, layout, with_plain, write};
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, Dim, Facts, Op, OpError,
@@ -17,7 +17,7 @@ use taipan_ir::{
 
 /// The op tables of this file.
 pub static OPS: &[Op] = &[
-    samples(
+    moves(samples(
         gradient(
             kernel(
                 "_strided_part(Tensor self, int[] size, int[] stride, int storage_offset, int[] base_stride) -> Tensor",
@@ -39,8 +39,8 @@ pub static OPS: &[Op] = &[
             },
         ),
         &["f32[3,4], [2,2], [4,1], 1, [4,1]"],
-    ),
-    samples(
+    )),
+    moves(samples(
         gradient(
             kernel(
                 "_strided_put(Tensor self, Tensor part, int[] size, int[] stride, int storage_offset, int[] base_stride) -> Tensor",
@@ -67,7 +67,7 @@ pub static OPS: &[Op] = &[
             },
         ),
         &["f32[3,4], f32[2,2], [2,2], [4,1], 1, [4,1]", "f32[4], f32[2,2], [2,2], [1,1], 1, [1]"],
-    ),
+    )),
 ];
 
 fn part_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
@@ -117,13 +117,16 @@ fn put(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, 
         return Ok(vec![whole.contiguous()?]);
     }
     write::fill_new(cx, &part, &Tensor::zeros(x.dtype(), &[]).broadcast_to(part.sizes()))?;
-    let (wide, value) = (write::comparable(cx, &whole)?, write::comparable(cx, &value)?);
+    let (wide, value) = match x.dtype().is_complex() {
+        true => (whole.clone(), value),
+        false => (write::comparable(cx, &whole)?, write::comparable(cx, &value)?),
+    };
     let wide = wide.copied()?;
     // The sums are made where the elements lie in the base.
     let reach = layout::extent(x.sizes(), whole.strides()).1 + 1;
     let memory = Tensor::zeros(wide.dtype(), &[reach]);
     write::fill_new(cx, &memory.with_layout(wide.dtype(), x.sizes(), whole.strides(), 0), &wide)?;
-    with_comparable!(wide.dtype(), T => {
+    with_plain!(wide.dtype(), T => {
         let values = value.elements::<T>()?;
         let (sizes, strides, offset) = (part.sizes(), part.strides(), part.offset());
         write::change_new(&memory, |elements: &mut [T]| {
@@ -131,7 +134,7 @@ fn put(cx: &mut Context, a: &[Arg<Tensor>], _: &[Facts]) -> Result<Vec<Tensor>, 
             layout::for_each_row(sizes, [strides], [offset], |[start], [step], length| {
                 for i in 0..length as i64 {
                     let element = &mut elements[(start + i * step) as usize];
-                    *element = Arithmetic::plus(*element, values[at]);
+                    *element = Additive::plus(*element, values[at]);
                     at += 1;
                 }
             });

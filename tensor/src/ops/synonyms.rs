@@ -3,7 +3,7 @@
 use super::{
     args,
     call::{call, i, one, t},
-    define::{ALL, composite, constant, refusing, samples, ulps},
+    define::{ALL, composite, constant, moves, refusing, samples, ulps},
     refusal::shapes,
 };
 use smallvec::smallvec;
@@ -23,7 +23,7 @@ macro_rules! synonym {
 }
 
 const fn exact(schema: &'static str, forms: Forms, rule: CompositeRule) -> Op {
-    ulps(composite(schema, forms, rule), super::unary::WITHIN)
+    moves(ulps(composite(schema, forms, rule), super::unary::WITHIN))
 }
 
 const ONE: &[&str] = &["f32[2,3]", "f64[4]"];
@@ -63,10 +63,6 @@ pub static OPS: &[Op] = &[
     synonym!("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)", BOTH, "movedim.int", &["f32[2,3,4], 0, -1"]),
     synonym!("row_stack(Tensor[] tensors) -> Tensor", Forms::FUNCTION, "vstack", &["[f32[3], f32[2,3]]"]),
     synonym!("pinverse(Tensor self, float rcond=1e-15) -> Tensor", BOTH, "_pinverse", &["f32[3,2]"]),
-    samples(
-        exact("adjoint(Tensor(a) self) -> Tensor(a)", BOTH, |e, a| call(e, "transpose.int", &[a[0].clone(), i(-2), i(-1)])),
-        &["f32[2,3,4]"],
-    ),
     synonym!("special_expit(Tensor self) -> Tensor", SPECIAL, "sigmoid", ONE),
     synonym!("special_erf(Tensor self) -> Tensor", SPECIAL, "erf", ONE),
     synonym!("special_erfc(Tensor self) -> Tensor", SPECIAL, "erfc", ONE),

@@ -24,7 +24,7 @@ use std::{
     sync::Arc,
 };
 use taipan_ir::{
-    Arg, Facts, Gradient, OpError, OpRef, Val,
+    Arg, Facts, Gradient, OpError, OpRef, Val, complex,
     gradient::{Backward, Place},
 };
 
@@ -272,7 +272,7 @@ impl<'a> Walk<'a> {
     fn checked(&self, node: &Node, given: Vec<(Place, Var)>) -> Result<Vec<(Place, Var)>, OpError> {
         if self.host.refuses_nan() {
             for (place, grad) in &given {
-                if grad.data.numbers()?.iter().any(|number| number.as_f64().is_nan()) {
+                if grad.data.numbers()?.iter().any(|number| number.is_nan()) {
                     return Err(OpError::runtime(format!(
                         "Function '{}' returned nan values in its {}th output.",
                         node.name(),
@@ -358,6 +358,11 @@ impl<'a> Walk<'a> {
             };
             (call.op, rule, call.args()?, call.results(node)?)
         };
+        let mut complex = grads.iter().flatten().any(|grad| grad.data.dtype().is_complex());
+        args.iter().for_each(|arg| arg.for_each(|var| complex |= var.data.dtype().is_complex()));
+        if complex && !complex::differentiable(op) {
+            return Err(OpError::not_implemented(format!("the derivative of {} at complex arguments is not implemented", op.name())));
+        }
         let recording = self.create_graph;
         let mut answer = vec![];
         self.host.step(&mut |cx| {

@@ -71,7 +71,7 @@ fn recorded(
     let call = Call::new(op, args, &results, kept, None)?;
     let facts = call.result_facts().cloned().collect();
     let node = Node::new(cx.next_sequence(), Kind::Op(op, RefCell::new(Some(Rc::new(call)))), facts, edges);
-    let var = |(slot, data): (usize, Tensor)| match data.dtype().is_float() {
+    let var = |(slot, data): (usize, Tensor)| match data.dtype().has_gradients() {
         true => Var::from_node(data, Edge { node: node.clone(), slot }),
         false => Var::new(data),
     };
@@ -88,7 +88,7 @@ fn write(cx: &mut Context, recording: bool, op: OpRef, writes: usize, args: &[Ar
         return write_parts(cx, recording, pure, writes, args);
     }
     // Integers don't become part of the history of what is written into them.
-    let mut edges = if recording && target.data.dtype().is_float() { edges_of(args) } else { SmallVec::new() };
+    let mut edges = if recording && target.data.dtype().has_gradients() { edges_of(args) } else { SmallVec::new() };
     if recording {
         check_write(target, !edges.is_empty() && pure.0.gradient.differentiable())?;
     }
@@ -200,7 +200,7 @@ fn data_of(args: &[Arg<Var>]) -> SmallVec<[Arg<Tensor>; 8]> {
 fn edges_of(args: &[Arg<Var>]) -> SmallVec<[(Place, Edge); 2]> {
     let mut edges = SmallVec::new();
     let mut add = |param: usize, item: usize, var: &Var| {
-        if var.data.dtype().is_float()
+        if var.data.dtype().has_gradients()
             && let Some(edge) = var.gradient_edge()
         {
             edges.push((Place { param: param as u16, item: item as u16 }, edge));

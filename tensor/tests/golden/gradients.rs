@@ -1,8 +1,9 @@
 //! Gradients by the tape against differences of the op itself, in `f64`, once and twice; and against those PyTorch gave.
 
-use crate::{compare_numbers, edges, epsilon, float, golden, key, sample, samples};
+use crate::{compare_numbers, edges, epsilon, floats, golden, key, sample, samples};
+use num_complex::Complex;
 use std::cell::RefCell;
-use taipan_ir::{Arg, DType, Gradient, Meaning, OpError, bind, bind::Operand, op::Entry};
+use taipan_ir::{Arg, DType, Gradient, Meaning, Number, OpError, bind, bind::Operand, op::Entry};
 use taipan_tensor::{
     Context, Tensor, registry,
     tape::{Edge, Host, Request, Var, backward, run},
@@ -135,6 +136,8 @@ fn host() -> Cell {
 fn in_f64(operand: Operand<Tensor>, cx: &mut Context) -> Operand<Tensor> {
     match operand {
         Operand::Tensor(x) if x.dtype().is_float() => Operand::Tensor(taipan_tensor::write::cast(cx, &x, DType::F64).unwrap()),
+        Operand::Tensor(x) if x.dtype().is_complex() => Operand::Tensor(taipan_tensor::write::cast(cx, &x, DType::C128).unwrap()),
+        Operand::DType(dtype) if dtype.is_complex() => Operand::DType(DType::C128),
         Operand::DType(dtype) if dtype.is_float() => Operand::DType(DType::F64),
         Operand::List(items, tuple) => Operand::List(items.into_iter().map(|item| in_f64(item, cx)).collect(), tuple),
         other => other,
@@ -145,7 +148,12 @@ fn in_f64(operand: Operand<Tensor>, cx: &mut Context) -> Operand<Tensor> {
 fn cotangent(like: &Tensor, result: usize) -> Tensor {
     let numbers: Vec<f64> =
         (0..like.numel() as i64).map(|i| ((i * i * 17 + i * 613 + (result as i64 + 1) * 331) % 101) as f64 / 50.0 - 1.0).collect();
-    Tensor::from_slice(&numbers, like.sizes()).unwrap()
+    let weights = Tensor::from_slice(&numbers, like.sizes()).unwrap();
+    if !like.dtype().is_complex() {
+        return weights;
+    }
+    let pairs: Vec<Complex<f64>> = numbers.iter().zip(numbers.iter().rev()).map(|(re, im)| Complex::new(*re, *im)).collect();
+    Tensor::from_slice(&pairs, like.sizes()).unwrap()
 }
 
 /// One call with the tensors of floats as leaves that require grad.
@@ -171,7 +179,7 @@ impl Call {
         let mut inputs = vec![];
         self.args.iter().for_each(|arg| {
             arg.for_each(|x| {
-                if x.dtype().is_float() {
+                if x.dtype().has_gradients() {
                     inputs.push(x.clone())
                 }
             })
@@ -188,8 +196,8 @@ impl Call {
             .iter()
             .map(|arg| {
                 arg.map(|x| {
-                    let var = Var::new(if x.dtype().is_float() { next.next().unwrap().clone() } else { x.clone() });
-                    if x.dtype().is_float() {
+                    let var = Var::new(if x.dtype().has_gradients() { next.next().unwrap().clone() } else { x.clone() });
+                    if x.dtype().has_gradients() {
                         var.meta.ask_for_grad(true);
                         leaves.push(var.clone());
                     }
@@ -238,27 +246,45 @@ impl Call {
         let args: Vec<Arg<Tensor>> = self
             .args
             .iter()
-            .map(|arg| arg.map(|x| if x.dtype().is_float() { next.next().unwrap().copied().unwrap() } else { x.clone() }))
+            .map(|arg| arg.map(|x| if x.dtype().has_gradients() { next.next().unwrap().copied().unwrap() } else { x.clone() }))
             .collect();
         let host = host();
         let results = taipan_tensor::run(&mut host.0.borrow_mut(), self.op, &args)?;
-        let floats = results.iter().enumerate().filter(|(_, result)| result.dtype().is_float());
+        let floats = results.iter().enumerate().filter(|(_, result)| result.dtype().has_gradients());
         Ok(floats.map(|(k, result)| weighted(result, &cotangent(result, k))).sum())
     }
 }
 
 fn weighted(x: &Tensor, weight: &Tensor) -> f64 {
     let (x, weight) = (x.numbers().unwrap(), weight.numbers().unwrap());
-    x.iter().zip(&weight).map(|(x, w)| x.as_f64() * w.as_f64()).sum()
+    let product = |((a, b), (c, d)): ((f64, f64), (f64, f64))| a * c + b * d;
+    x.iter().zip(&weight).map(|(x, w)| product((x.parts(), w.parts()))).sum()
 }
 
-/// The slope of `total` in one element of one input, by the differences over two distances, and how far these are apart.
+/// The elements, or both parts of each in turn.
+fn parts(x: &Tensor) -> Result<Vec<f64>, OpError> {
+    let both = |number: &Number| match *number {
+        Number::Complex(re, im) => vec![re, im],
+        other => vec![other.as_f64()],
+    };
+    Ok(x.numbers()?.iter().flat_map(both).collect())
+}
+
+/// The slope of `total` in one element, or part of one, of one input, by the differences over two distances, and how far these are apart.
 fn slope(inputs: &[Tensor], at: (usize, usize), total: &mut dyn FnMut(&[Tensor]) -> Result<f64, OpError>) -> Result<(f64, f64), OpError> {
     let mut moved = |h: f64| {
-        let mut elements: Vec<f64> = inputs[at.0].numbers()?.iter().map(|x| x.as_f64()).collect();
+        let input = &inputs[at.0];
+        let mut elements = parts(input)?;
         elements[at.1] += h;
+        let moved = match input.dtype().is_complex() {
+            true => {
+                let pairs: Vec<Complex<f64>> = elements.chunks(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
+                Tensor::from_slice(&pairs, input.sizes())?
+            }
+            false => Tensor::from_slice(&elements, input.sizes())?,
+        };
         let mut inputs = inputs.to_vec();
-        inputs[at.0] = Tensor::from_slice(&elements, inputs[at.0].sizes())?;
+        inputs[at.0] = moved;
         total(&inputs)
     };
     let mut central = |h: f64| Ok::<f64, OpError>((moved(h)? - moved(-h)?) / (2.0 * h));
@@ -302,8 +328,8 @@ fn against_slopes(
     for (k, (input, grad)) in inputs.iter().zip(grads).enumerate() {
         let numbers: Vec<f64> = match grad {
             Some(grad) if grad.data.sizes() != input.sizes() => return Ok(Some(format!("input {k} has {:?}", grad.data.sizes()))),
-            Some(grad) => grad.data.numbers()?.iter().map(|x| x.as_f64()).collect(),
-            None => vec![0.0; input.numel()],
+            Some(grad) => parts(&grad.data)?,
+            None => vec![0.0; parts(input)?.len()],
         };
         let step = (numbers.len() / 12).max(1);
         for (i, got) in numbers.iter().enumerate().step_by(step) {
@@ -377,7 +403,7 @@ fn against_pytorch(entry: &'static Entry, text: &str, line: &serde_json::Value) 
     }
     leaves.iter().zip(&grads).zip(wanted).enumerate().find_map(|(k, ((leaf, grad), wanted))| {
         let dtype = leaf.data.dtype();
-        let wanted: Vec<f64> = wanted.as_array().into_iter().flatten().map(float).collect();
+        let wanted = floats(wanted);
         let Some(grad) = grad else {
             // PyTorch answers None or zeros, by which of its formulas applies; both say that nothing depends on the input.
             return wanted.iter().any(|x| *x != 0.0).then(|| format!("gradient {k} is missing"));
@@ -385,7 +411,7 @@ fn against_pytorch(entry: &'static Entry, text: &str, line: &serde_json::Value) 
         let numbers = grad.data.numbers().unwrap();
         let units = if dtype.is_half() { 2.0 } else { 64.0 };
         let difference = match wanted.is_empty() && !numbers.is_empty() {
-            true => compare_numbers(&numbers, &vec![0.0; numbers.len()], 0.0),
+            true => compare_numbers(&numbers, &vec![0.0; 2 * numbers.len()], 0.0),
             false => compare_numbers(&numbers, &wanted, units * epsilon(dtype)),
         };
         difference.map(|difference| format!("gradient {k}: {difference}"))

@@ -85,19 +85,28 @@ fn compare_tensor(entry: &Entry, got: &Tensor, want: &Value) -> Option<String> {
         Ok(numbers) => numbers,
         Err(e) => return Some(format!("can't be read: {e}")),
     };
-    let wanted: Vec<f64> = want["values"].as_array().into_iter().flatten().map(float).collect();
+    let wanted = floats(&want["values"]);
     let ulps = entry.op.0.ulps.iter().find(|(d, _)| *d == dtype).map_or(0, |(_, n)| *n);
     compare_numbers(&numbers, &wanted, f64::from(ulps) * epsilon(dtype))
 }
 
-/// None where all numbers are close: within `bound`, relative to the largest, as elements of a sum lose what its terms have in common.
+/// None where all numbers, and their parts, are close: within `bound`, relative to the largest, as elements of a sum lose what its terms have in common.
 fn compare_numbers(numbers: &[Number], wanted: &[f64], bound: f64) -> Option<String> {
     let scale = wanted.iter().filter(|x| x.is_finite()).fold(0.0f64, |a, b| a.max(b.abs()));
-    numbers.iter().zip(wanted).enumerate().find_map(|(i, (got, want))| {
-        let got = got.as_f64();
+    let parts = numbers.iter().flat_map(|number| match *number {
+        Number::Complex(re, im) => vec![re, im],
+        other => vec![other.as_f64()],
+    });
+    parts.zip(wanted).enumerate().find_map(|(i, (got, want))| {
         let close = got == *want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= bound * scale.max(want.abs());
         (!close).then(|| format!("element {i} is {got:?}, PyTorch has {want:?}"))
     })
+}
+
+/// The numbers of a list of the file; both parts of complex ones.
+fn floats(values: &Value) -> Vec<f64> {
+    let both = |value: &Value| value.as_array().map_or_else(|| vec![float(value)], |parts| parts.iter().map(float).collect());
+    values.as_array().into_iter().flatten().flat_map(both).collect()
 }
 
 /// A number of the file; what JSON has not is a string there.
@@ -111,7 +120,7 @@ fn float(value: &Value) -> f64 {
 
 /// The distance from 1 to the next number of this type.
 fn epsilon(dtype: DType) -> f64 {
-    match dtype {
+    match dtype.real() {
         DType::F16 => 2f64.powi(-10),
         DType::BF16 => 2f64.powi(-7),
         DType::F32 => f64::from(f32::EPSILON),

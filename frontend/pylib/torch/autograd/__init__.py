@@ -26,6 +26,8 @@ def _first_gradients(outputs, grads):
                 raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
             if output.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if output.is_complex():
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
             made.append(_C.ones_like(output, memory_format=_C.preserve_format))
         else:
             raise TypeError("gradients can be either Tensors or None, but got " + type(grad).__name__)

@@ -103,7 +103,7 @@ class Function:
             if not isinstance(result, Tensor):
                 continue
             # Asked of what the forward returned: an input that it hands on is replaced by a view below.
-            differentiable = result.is_floating_point() and not _among(result, ctx._non_differentiable)
+            differentiable = (result.is_floating_point() or result.is_complex()) and not _among(result, ctx._non_differentiable)
             if (result.requires_grad or _among(result, args)) and not _among(result, ctx._dirty):
                 with torch.no_grad():
                     result = outputs[index] = result.view_as(result) if differentiable else result.detach()

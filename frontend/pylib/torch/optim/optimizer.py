@@ -60,8 +60,10 @@ class Optimizer:
     """Updates parameters by their gradients.
 
     Subclasses name their settings in `defaults`, and define either `_update(param, grad, state, group)`, the rule of one parameter,
-    or `step`.
+    or `step`. A rule that holds for complex parameters too says so by `_takes_complex`.
     """
+
+    _takes_complex = False
 
     def __init__(self, params, defaults):
         if isinstance(params, Tensor):
@@ -128,6 +130,8 @@ class Optimizer:
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(param))
             if not self.defaults.get("differentiable", None) and not (param.is_leaf or getattr(param, "retains_grad", False)):
                 raise ValueError("can't optimize a non-leaf Tensor")
+            if param.is_complex() and hasattr(self, "_update") and not self._takes_complex:
+                raise NotImplementedError(f"{type(self).__name__} of complex parameters is not implemented")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")

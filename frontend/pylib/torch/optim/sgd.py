@@ -7,6 +7,8 @@ from torch.optim.optimizer import Optimizer, check_fused, check_rate_size, numbe
 class SGD(Optimizer):
     """Steps against the gradient, with momentum."""
 
+    _takes_complex = True
+
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
                  differentiable=False, fused=None):
         check_rate_size(lr)

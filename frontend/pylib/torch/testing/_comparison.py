@@ -7,6 +7,8 @@ _TOLERANCES = {
     torch.bfloat16: (1.6e-2, 1e-5),
     torch.float32: (1.3e-6, 1e-5),
     torch.float64: (1e-7, 1e-7),
+    torch.complex64: (1.3e-6, 1e-5),
+    torch.complex128: (1e-7, 1e-7),
 }
 
 
@@ -99,9 +101,10 @@ class _Comparison:
     def _tensor_report(self, actual, expected, matches, rtol, atol):
         total = matches.numel()
         wrong = total - int(matches.sum())
-        if not actual.dtype.is_floating_point:
+        if not (actual.dtype.is_floating_point or actual.dtype.is_complex):
             actual, expected = actual.to(torch.int64), expected.to(torch.int64)
-        difference = torch.where(matches, torch.zeros_like(actual), (actual - expected).abs())
+        difference = (actual - expected).abs()
+        difference = torch.where(matches, torch.zeros_like(difference), difference)
         relative = difference / expected.abs()
         relative = torch.where(matches, torch.zeros_like(relative), relative)
         if actual.dim() == 0:

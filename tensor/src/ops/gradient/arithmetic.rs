@@ -1,6 +1,10 @@
 //! Gradients of arithmetic on two tensors. Where a tensor was broadcast, whoever runs the rule sums.
 
-use super::{Maths, give_times, give_where};
+use super::{
+    Maths,
+    complex::{conj, only_real},
+    give_times, give_where,
+};
 use crate::ops::{args, call::t};
 use taipan_ir::{Arg, Number, OpError, Val, gradient::Backward};
 
@@ -26,6 +30,7 @@ fn scaled_second(b: &mut Backward<'_>, sign: f64) -> Result<(), OpError> {
         b.give(0, grad);
     }
     if b.needs(1) {
+        only_real(b, 2)?;
         let alpha = args::float(b.args(), 2, 1.0) * sign;
         let scaled = match alpha {
             1.0 => grad,
@@ -58,13 +63,15 @@ pub fn of_mul(b: &mut Backward<'_>) -> Result<(), OpError> {
 pub fn of_div(b: &mut Backward<'_>) -> Result<(), OpError> {
     let (grad, divisor) = (b.grad()?, b.args()[1].clone());
     if b.needs(0) {
-        let quotient = b.div(grad, divisor.clone())?;
+        let divisor = conj(b, divisor.clone())?;
+        let quotient = b.div(grad, divisor)?;
         b.give(0, quotient);
     }
     if b.needs(1) {
         let minus = b.neg(grad)?;
         let ratio = b.div(b.tensor(0)?, divisor.clone())?;
         let ratio = b.div(ratio, divisor)?;
+        let ratio = conj(b, t(ratio))?;
         let product = b.mul(minus, ratio)?;
         b.give(1, product);
     }
@@ -111,6 +118,8 @@ pub fn of_pow(b: &mut Backward<'_>) -> Result<(), OpError> {
     if b.needs(0) {
         match &exponent {
             Arg::Tensor(exponent) => {
+                only_real(b, 0)?;
+                only_real(b, 1)?;
                 let lower = b.sub(*exponent, 1i64)?;
                 let power = b.pow(base, lower)?;
                 let slope = b.mul(*exponent, power)?;
@@ -120,6 +129,7 @@ pub fn of_pow(b: &mut Backward<'_>) -> Result<(), OpError> {
                 b.give(0, given);
             }
             number => {
+                only_real(b, 1)?;
                 let exponent = args::float(std::slice::from_ref(number), 0, 1.0);
                 if exponent == 0.0 {
                     let like = b.facts(0)?;
@@ -128,6 +138,7 @@ pub fn of_pow(b: &mut Backward<'_>) -> Result<(), OpError> {
                 } else {
                     let power = b.pow(base, exponent - 1.0)?;
                     let slope = b.mul(power, exponent)?;
+                    let slope = conj(b, t(slope))?;
                     let product = b.mul(grad, slope)?;
                     b.give(0, product);
                 }
@@ -135,6 +146,8 @@ pub fn of_pow(b: &mut Backward<'_>) -> Result<(), OpError> {
         }
     }
     if b.needs(1) {
+        only_real(b, 0)?;
+        only_real(b, 1)?;
         let exponent = b.tensor(1)?;
         let log = b.of("log", base)?;
         let slope = b.mul(b.result(0)?, log)?;

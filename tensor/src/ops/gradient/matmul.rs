@@ -11,12 +11,14 @@ use taipan_ir::{Arg, Dim, Facts, OpError, Val, gradient::Backward};
 pub fn of_product(b: &mut Backward<'_>) -> Result<(), OpError> {
     let grad = b.grad()?;
     if b.needs(0) {
-        let turned = turned(b, b.tensor(1)?)?;
+        let other = conjugate(b, b.tensor(1)?)?;
+        let turned = turned(b, other)?;
         let given = b.op("matmul", &[t(grad), t(turned)])?;
         b.give(0, given);
     }
     if b.needs(1) {
-        let turned = turned(b, b.tensor(0)?)?;
+        let other = conjugate(b, b.tensor(0)?)?;
+        let turned = turned(b, other)?;
         let given = b.op("matmul", &[t(turned), t(grad)])?;
         b.give(1, given);
     }
@@ -29,7 +31,12 @@ pub fn of_product(b: &mut Backward<'_>) -> Result<(), OpError> {
 /// Those of the ops.
 pub fn of_matmul(b: &mut Backward<'_>) -> Result<(), OpError> {
     let (left_facts, right_facts) = (b.facts(0)?, b.facts(1)?);
-    let (mut grad, mut left, mut right) = (b.grad()?, b.tensor(0)?, b.tensor(1)?);
+    // A factor is only kept for the gradient of the other.
+    let factor = |b: &mut Backward<'_>, own: usize, other: usize| match b.tensor(own) {
+        Ok(value) if b.needs(other) => conjugate(b, value),
+        kept => kept,
+    };
+    let (mut grad, mut left, mut right) = (b.grad()?, factor(b, 0, 1)?, factor(b, 1, 0)?);
     if left_facts.rank() == 1 {
         left = b.op("unsqueeze", &[t(left), i(0)])?;
         let at = if right_facts.rank() == 1 { 0 } else { -2 };
@@ -68,9 +75,10 @@ pub fn of_matmul(b: &mut Backward<'_>) -> Result<(), OpError> {
 /// # Errors
 /// Those of the ops.
 pub fn of_linear(b: &mut Backward<'_>) -> Result<(), OpError> {
-    let (grad, weight) = (b.grad()?, b.tensor(1)?);
+    let grad = b.grad()?;
     let vector = b.facts(1)?.rank() == 1;
     if b.needs(0) {
+        let weight = conjugate(b, b.tensor(1)?)?;
         let given = match vector {
             true => {
                 let column = b.op("unsqueeze", &[t(grad), i(-1)])?;
@@ -81,7 +89,7 @@ pub fn of_linear(b: &mut Backward<'_>) -> Result<(), OpError> {
         b.give(0, given);
     }
     if b.needs(1) {
-        let input = b.tensor(0)?;
+        let input = conjugate(b, b.tensor(0)?)?;
         let input = rows_of(b, input)?;
         let given = match vector {
             true => {
@@ -100,6 +108,11 @@ pub fn of_linear(b: &mut Backward<'_>) -> Result<(), OpError> {
         b.give(2, grad);
     }
     Ok(())
+}
+
+/// The conjugate of a complex value, the value itself otherwise.
+fn conjugate(b: &mut Backward<'_>, value: Val) -> Result<Val, OpError> {
+    if b.emitter.facts(value).dtype.is_complex() { b.of("conj", value) } else { Ok(value) }
 }
 
 /// The last two dims exchanged.

@@ -4,7 +4,9 @@
 
 pub mod activation;
 pub mod arithmetic;
+pub mod complex;
 pub mod factor;
+pub mod fourier;
 pub mod gather;
 pub mod matmul;
 pub mod names;
@@ -191,12 +193,12 @@ pub fn zero(b: &mut Backward<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Answers `grad * factor` for a parameter.
+/// Answers `grad * factor` for a parameter; the conjugate of a complex factor.
 ///
 /// # Errors
 /// Those of the ops.
 pub fn give_times(b: &mut Backward<'_>, param: usize, factor: impl Into<Arg<Val>>) -> Result<(), OpError> {
-    let grad = b.grad()?;
+    let (grad, factor) = (b.grad()?, complex::conj(b, factor.into())?);
     let product = b.mul(grad, factor)?;
     b.give(param, product);
     Ok(())
@@ -287,6 +289,9 @@ pub fn with_part(e: &mut dyn Emitter, whole: Val, part: Option<Val>, base: &Fact
 }
 
 fn place(base: &Facts, view: &Facts) -> Result<[Arg<Val>; 3], OpError> {
+    if base.dtype != view.dtype {
+        return Err(OpError::not_implemented("the derivative of a write into a view of another dtype than its base is not implemented"));
+    }
     let offset = known(view.offset)? - known(base.offset)?;
     Ok([Arg::Ints(view.dims.clone()), Arg::Ints(view.strides.clone()), Arg::Int(Dim::Is(offset))])
 }

@@ -1,6 +1,6 @@
 //! Gradients of functions of one element.
 
-use super::{Maths, give_times, give_where};
+use super::{Maths, complex::conj, give_times, give_where};
 use crate::ops::{args, call::t};
 use std::f64::consts::PI;
 use taipan_ir::{OpError, Val, gradient::Backward};
@@ -29,7 +29,7 @@ pub fn by_result(b: &mut Backward<'_>, slope: fn(&mut Backward<'_>, Val) -> Resu
 /// Those of the ops.
 pub fn over(b: &mut Backward<'_>, divisor: fn(&mut Backward<'_>, Val) -> Result<Val, OpError>) -> Result<(), OpError> {
     let divisor = divisor(b, b.tensor(0)?)?;
-    let grad = b.grad()?;
+    let (grad, divisor) = (b.grad()?, conj(b, t(divisor))?);
     let given = b.div(grad, divisor)?;
     b.give(0, given);
     Ok(())
@@ -85,7 +85,8 @@ pub fn bell(b: &mut Backward<'_>, x: Val) -> Result<Val, OpError> {
 /// # Errors
 /// Those of the ops.
 pub fn of_sqrt(b: &mut Backward<'_>) -> Result<(), OpError> {
-    let (grad, double) = (b.grad()?, b.mul(b.result(0)?, 2i64)?);
+    let double = b.mul(b.result(0)?, 2i64)?;
+    let (grad, double) = (b.grad()?, conj(b, t(double))?);
     let given = b.div(grad, double)?;
     b.give(0, given);
     Ok(())
@@ -98,6 +99,7 @@ pub fn of_sqrt(b: &mut Backward<'_>) -> Result<(), OpError> {
 pub fn of_sigmoid(b: &mut Backward<'_>) -> Result<(), OpError> {
     let (grad, y) = (b.grad()?, b.result(0)?);
     let rest = b.op("rsub.Tensor", &[t(y), 1i64.into()])?;
+    let (rest, y) = (conj(b, t(rest))?, conj(b, t(y))?);
     let share = b.mul(grad, rest)?;
     let given = b.mul(share, y)?;
     b.give(0, given);

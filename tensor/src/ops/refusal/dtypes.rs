@@ -21,6 +21,8 @@ pub const fn scalar_type_name(dtype: DType) -> &'static str {
         DType::BF16 => "c10::BFloat16",
         DType::F32 => "float",
         DType::F64 => "double",
+        DType::C64 => "c10::complex<float>",
+        DType::C128 => "c10::complex<double>",
     }
 }
 
