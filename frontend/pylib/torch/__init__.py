@@ -22,12 +22,12 @@ from torch.functional import (
     allclose, broadcast_shapes, cartesian_prod, einsum, equal, hann_window, is_nonzero, is_same_size, split, tensordot,
     trapezoid, trapz, unique, unique_consecutive, unravel_index,
 )
-from torch import nn
+from torch import fft, linalg, nn, special
 
 # Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
 _PARTS = frozenset((
-    "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func", "fx", "library", "linalg",
-    "nested", "onnx", "optim", "overrides", "profiler", "random", "serialization", "special", "testing", "utils", "version",
+    "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "distributions", "func", "fx", "library", "nested",
+    "onnx", "optim", "overrides", "profiler", "random", "serialization", "testing", "utils", "version",
 ))
 
 # Names of this module that live in a submodule: name -> submodule.
@@ -52,6 +52,7 @@ _LIVING_IN = {
     "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_warn_always "
     "use_deterministic_algorithms",
     "torch._symbolic": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
+    "torch._spectral": "istft stft",
     "torch._windows": "bartlett_window blackman_window hamming_window",
     "torch._older_names": "detach_ is_inference is_signed norm_except_dim range resize_as_ unsafe_chunk unsafe_split "
     "unsafe_split_with_sizes",

@@ -176,7 +176,23 @@ def _where(self, condition, other):
     return _C.where(condition, self, other)
 
 
+def _stft(self, *args, **options):
+    """`torch.stft` of this signal."""
+    from torch._spectral import stft
+
+    return stft(self, *args, **options)
+
+
+def _istft(self, *args, **options):
+    """`torch.istft` of these spectra."""
+    from torch._spectral import istft
+
+    return istft(self, *args, **options)
+
+
 Tensor.where = _where
+Tensor.stft = _stft
+Tensor.istft = _istft
 
 # The functions that PyTorch has as methods too.
 for _function in (is_nonzero, is_same_size, unique, unique_consecutive):

@@ -4,7 +4,7 @@ use super::{
     args,
     call::{self, call, dims, f, i, one, t},
     copy::images_like,
-    define::{close, composite, gradient, kernel, moves, refusing, samples},
+    define::{close, complex_only, composite, gradient, kernel, moves, refusing, samples},
     gradient::window::{by_transpose, of_constant_pad, of_transpose},
     refusal::{numbers, shapes, windows},
     rules,
@@ -41,16 +41,19 @@ pub static OPS: &[Op] = &[
         ),
         &["f32[2,3], [1,2]", "f32[2,3], [1,0,0,2], 1.5", "f32[2,4], [-1,1]", "c64[2,3], [1,2]"],
     )),
-    gradient(
-        kernel(
-            "_index_pad(Tensor self, int[] pad, str mode) -> Tensor",
-            Forms::INTERNAL,
-            Family::Gather,
-            pad_rule,
-            Kernel(&(index_pad as KernelFn)),
+    complex_only(
+        gradient(
+            kernel(
+                "_index_pad(Tensor self, int[] pad, str mode) -> Tensor",
+                Forms::INTERNAL,
+                Family::Gather,
+                pad_rule,
+                Kernel(&(index_pad as KernelFn)),
+            ),
+            "",
+            |b| by_transpose(b, "_index_pad_transpose"),
         ),
-        "",
-        |b| by_transpose(b, "_index_pad_transpose"),
+        Kernel(&(index_pad as KernelFn)),
     ),
     samples(
         refusing(
