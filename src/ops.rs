@@ -35,15 +35,16 @@ pub fn ops() -> Vec<OpDescription> {
 impl OpDescription {
     /// The element types in a few words: the name of a group, such as `all` or `floats`, or each by its short name.
     pub fn dtypes_text(&self) -> String {
-        const GROUPS: [(&str, fn(&DType) -> bool); 5] = [
+        type Group = (&'static str, fn(DType) -> bool);
+        const GROUPS: [Group; 5] = [
             ("all", |_| true),
             ("all but complex", |dtype| !dtype.is_complex()),
-            ("floats and complex", |dtype| dtype.has_gradients()),
-            ("floats", |dtype| dtype.is_float()),
-            ("complex", |dtype| dtype.is_complex()),
+            ("floats and complex", DType::has_gradients),
+            ("floats", DType::is_float),
+            ("complex", DType::is_complex),
         ];
         for (name, holds) in GROUPS {
-            if self.dtypes.iter().copied().eq(DType::ALL.into_iter().filter(holds)) {
+            if self.dtypes.iter().copied().eq(DType::ALL.into_iter().filter(|dtype| holds(*dtype))) {
                 return name.to_owned();
             }
         }
