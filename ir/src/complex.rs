@@ -25,16 +25,17 @@ pub enum Complex {
     },
 }
 
-/// The complex dtype among the arguments; of a number the one it has by itself.
-pub fn met(args: &[Arg<&Facts>]) -> Option<DType> {
+/// The complex dtype among the arguments, whose tensors have these dtypes; of a number the one it has by itself.
+pub fn met<T>(args: &[Arg<T>], dtype: impl Fn(&T) -> DType) -> Option<DType> {
     let mut found = None;
     for arg in args {
         match arg {
             Arg::Number(Number::Complex(..)) => found = found.or(Some(DType::C64)),
             Arg::DType(dtype) if dtype.is_complex() => found = found.or(Some(*dtype)),
-            other => other.for_each(|facts| {
-                if facts.dtype.is_complex() {
-                    found = found.or(Some(facts.dtype));
+            other => other.for_each(|tensor| {
+                let own = dtype(tensor);
+                if own.is_complex() {
+                    found = found.or(Some(own));
                 }
             }),
         }
@@ -86,7 +87,7 @@ pub fn differentiable(op: OpRef) -> bool {
 /// # Errors
 /// PyTorch's refusal. Also where the result would be of the complex half type, which doesn't exist here.
 pub fn check(op: OpRef, args: &[Arg<&Facts>]) -> Result<(), OpError> {
-    let Some(dtype) = met(args) else { return Ok(()) };
+    let Some(dtype) = met(args, |facts| facts.dtype) else { return Ok(()) };
     let refuse = |kind, text: &str| Err(OpError::Raised { kind, text: text.replace("{}", dtype.scalar_name()) });
     match (op.0.complex, op.0.meaning) {
         (Complex::RefusedWith(kind, text), _) => return refuse(kind, text),

@@ -93,9 +93,7 @@ fn facts(cx: &Context, op: OpRef, args: &[Arg<Tensor>]) -> Result<FactsList, OpE
 /// The code an op has for complex numbers, where there are any among the arguments.
 fn complex_kernel(op: OpRef, args: &[Arg<Tensor>]) -> Result<Option<KernelFn>, OpError> {
     let Complex::Kernel { run, .. } = op.0.complex else { return Ok(None) };
-    let owned: SmallVec<[Arg<Facts>; 4]> = args.iter().map(|a| a.map(Tensor::facts)).collect();
-    let borrowed: SmallVec<[Arg<&Facts>; 4]> = owned.iter().map(Arg::borrowed).collect();
-    complex::met(&borrowed).map(|_| kernel(run, op)).transpose()
+    complex::met(args, Tensor::dtype).map(|_| kernel(run, op)).transpose()
 }
 
 fn check_sizes(f: &Facts) -> Result<(), OpError> {

@@ -27,7 +27,7 @@ from torch import fft, linalg, nn, special
 # Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
 _PARTS = frozenset((
     "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "distributions", "func", "fx", "library", "nested",
-    "onnx", "optim", "overrides", "profiler", "random", "serialization", "testing", "utils", "version",
+    "onnx", "optim", "overrides", "profiler", "random", "serialization", "testing", "types", "utils", "version",
 ))
 
 # Names of this module that live in a submodule: name -> submodule.

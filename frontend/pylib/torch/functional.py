@@ -190,6 +190,56 @@ def _istft(self, *args, **options):
     return istft(self, *args, **options)
 
 
+def _apply_(self, function):
+    """Replaces each element by what a function of Python makes of it."""
+    if self.requires_grad:
+        raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+    return _filled(self, [function(value) for value in self.reshape(-1).tolist()])
+
+
+def _map_(self, other, function):
+    """Replaces each element by what a function of Python makes of it and of the element of another tensor."""
+    if self.requires_grad or other.requires_grad:
+        raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+    if other.dtype != self.dtype:
+        raise TypeError(f"map_: expected {self.type()} for 'other' (got {other.type()})")
+    pairs = zip(self.reshape(-1).tolist(), other.expand(self.shape).reshape(-1).tolist())
+    return _filled(self, [function(own, value) for own, value in pairs])
+
+
+def _filled(tensor, values):
+    for value in values:
+        if not isinstance(value, (int, float, complex)):
+            raise TypeError(f"must be real number, not {type(value).__name__}")
+    return tensor.copy_(_C.tensor(values, dtype=tensor.dtype).view(tensor.shape))
+
+
+def _as_strided_(self, size, stride, storage_offset=None):
+    """Makes this tensor another view of its memory."""
+    return self.set_(self, self.storage_offset() if storage_offset is None else storage_offset, size, stride)
+
+
+def _to_dense(self, dtype=None, *, masked_grad=None):
+    """A tensor that isn't sparse: all are."""
+    return self if dtype is None else self.to(dtype)
+
+
+def _isreal(self):
+    """`torch.isreal(self)`."""
+    return _C.isreal(self)
+
+
+def _new_empty_strided(self, size, stride, dtype=None, **settings):
+    """An uninitialized tensor of this one's dtype with these strides."""
+    return _C.empty_strided(size, stride, dtype=dtype or self.dtype, **settings)
+
+
+Tensor.apply_ = _apply_
+Tensor.map_ = _map_
+Tensor.as_strided_ = _as_strided_
+Tensor.to_dense = _to_dense
+Tensor.new_empty_strided = _new_empty_strided
+Tensor.isreal = _isreal
 Tensor.where = _where
 Tensor.stft = _stft
 Tensor.istft = _istft

@@ -7,7 +7,7 @@ use super::{
     operand::{dtype_of, type_name},
     operators::item,
     state::raise,
-    storage::PyStorage,
+    storage::{self, PyStorage},
     text::to_list,
     variable::Variable,
 };
@@ -55,7 +55,7 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "numpy": memory::numpy,
         "__array__": memory::array,
         "type": convert_type,
-        "set_": |zelf: PyRef<Variable>, source: PyRef<Variable>| { zelf.set_data(source.data()); zelf },
+        "set_": storage::set,
         "resize_": resize_in_place,
         "resize_as_": |zelf: PyRef<Variable>, other: PyRef<Variable>, vm: &VirtualMachine| {
             let sizes = vm.ctx.new_tuple(other.with_data(|data| data.sizes().iter().map(|n| vm.ctx.new_int(*n).into()).collect()));

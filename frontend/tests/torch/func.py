@@ -57,3 +57,29 @@ samples = torch.arange(6.0).reshape(3, 2)
 print(functional_call(linear, params, samples))
 per_sample = vmap(grad(lambda p, s: functional_call(linear, p, s).pow(2).sum()), in_dims=(None, 0))(params, samples)
 print({name: value for name, value in per_sample.items()})
+
+
+print("# directions")
+from torch.func import jacfwd, jvp, stack_module_state
+
+print(jvp(lambda x: x**3, (torch.tensor([1.0, 2.0]),), (torch.tensor([1.0, 0.5]),)))
+print(jvp(lambda x, y: (x * y, x), (torch.tensor(1.0), torch.tensor(3.0)), (torch.tensor(1.0), torch.tensor(2.0)), has_aux=True))
+print(jvp(lambda x, y: {"p": x * y, "q": torch.ones(2)}, (torch.tensor(1.0), torch.tensor(3.0)), (torch.tensor(1.0), torch.tensor(2.0))))
+print(jacfwd(lambda x: x**2)(torch.tensor([1.0, 2.0])), jacfwd(lambda x: x.sum() ** 2)(torch.ones(2, 2)))
+print(jacfwd(lambda x, y: (x * y).sum(), argnums=(0, 1))(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])))
+print(jacfwd(jacfwd(lambda x: (x**3).sum()))(torch.tensor([1.0, 2.0])))
+for work in [
+    lambda: jvp(lambda x: x, torch.ones(1), (torch.ones(1),)),
+    lambda: jvp(lambda x: x, (torch.ones(1),), (torch.ones(2),)),
+    lambda: jvp(lambda x: 3, (torch.ones(1),), (torch.ones(1),)),
+    lambda: jvp(lambda x: x, (), ()),
+    lambda: stack_module_state([]),
+    lambda: stack_module_state([torch.nn.Linear(1, 1), torch.nn.ReLU()]),
+    lambda: stack_module_state([torch.nn.Linear(1, 1), torch.nn.Linear(1, 1).eval()]),
+]:
+    try:
+        print(work())
+    except Exception as error:
+        print(type(error).__name__, error)
+params, buffers = stack_module_state([torch.nn.BatchNorm1d(2) for _ in range(3)])
+print({k: (tuple(v.shape), v.requires_grad, v.is_leaf) for k, v in params.items()}, {k: tuple(v.shape) for k, v in buffers.items()})

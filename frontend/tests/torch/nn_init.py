@@ -33,3 +33,11 @@ attempt(init.dirac_, torch.ones(3))
 attempt(init.dirac_, torch.ones(3, 2, 2), groups=2)
 attempt(init.sparse_, torch.ones(3), 0.1)
 attempt(init.orthogonal_, torch.ones(3))
+
+print("# older names")
+import warnings
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    t = torch.empty(2, 3)
+    print(init.constant(t, 2.0) is t, t, [(w.category.__name__, str(w.message)) for w in caught])

@@ -96,3 +96,32 @@ print(state.shape, state.dtype, state[:24].tolist(), state[-16:].tolist())
 torch.set_rng_state(state)
 show(lambda: torch.manual_seed("a"))
 show(lambda: torch.foo)
+
+print("# elements by Python")
+t = torch.arange(6.0).view(2, 3)
+print(t.clone().apply_(lambda v: v * 2), t.clone().map_(t, lambda a, b: a + b), t.t().clone().apply_(lambda v: int(v)))
+r = t.clone()
+print(r.as_strided_((2, 2), (1, 1)) is r, r, torch.arange(3).apply_(lambda v: v + 1), t.new_empty_strided((2, 3), (1, 2)).stride(), t.isreal().all())
+for work in [
+    lambda: t.clone().requires_grad_().apply_(lambda v: v),
+    lambda: t.apply_(3),
+    lambda: t.clone().apply_(lambda v: "a"),
+    lambda: t.map_(torch.ones(2), lambda a, b: a),
+    lambda: torch.arange(3).map_(t, lambda a, b: a),
+]:
+    try:
+        print(work())
+    except Exception as error:
+        print(type(error).__name__, error)
+
+print("# set_")
+u = torch.empty(0)
+print(u.set_(t.untyped_storage(), 1, (2, 2), (2, 1)) is u, u, u.data_ptr() == t.data_ptr() + 4)
+print(torch.empty(3).set_().shape, torch.empty(0).set_(t, 2, (3,)), torch.empty(0, dtype=torch.int32).set_(t.untyped_storage()).shape)
+grown = torch.ones(2)
+print(torch.empty(0).set_(grown.untyped_storage(), 0, (4,), (1,)).shape, grown.untyped_storage().nbytes(), torch.empty(0).set_(source=t) is t)
+for work in [lambda: torch.empty(0, dtype=torch.int32).set_(t), lambda: torch.empty(0).set_(t.untyped_storage(), 0, (2,), (1, 1))]:
+    try:
+        print(work())
+    except Exception as error:
+        print(type(error).__name__, str(error).split("\n")[0])

@@ -1,5 +1,7 @@
 """Calling modules with other parameters."""
 
+import torch
+
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """Calls `module` with the parameters and buffers of a dict, or of several, in place of its own."""
@@ -43,3 +45,39 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 def _quoted(names):
     return ", ".join(f"'{name}'" for name in sorted(names))
+
+
+def stack_module_state(models):
+    """The parameters and the buffers of modules of one class, those of one name stacked: for `functional_call` under `vmap`."""
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if any(model.training != models[0].training for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if any(type(model) is not type(models[0]) for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    params = [dict(model.named_parameters()) for model in models]
+    buffers = [dict(model.named_buffers()) for model in models]
+    return _stacked(params), _stacked(buffers)
+
+
+def _stacked(states):
+    """One dict of stacked tensors; where all require grad, the stacks are leaves that do."""
+    stacks = {}
+    for name in states[0]:
+        parts = [state[name] for state in states]
+        wanted = all(part.requires_grad for part in parts)
+        if not wanted and any(part.requires_grad for part in parts):
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+        stack = torch.stack(parts)
+        stacks[name] = stack.detach().requires_grad_() if wanted else stack
+    return stacks
+
+
+def replace_all_batch_norm_modules_(root):
+    """Makes the batch norms of a module keep no running statistics, which calls under `vmap` could not write to."""
+    for module in root.modules():
+        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

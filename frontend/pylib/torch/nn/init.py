@@ -1,6 +1,7 @@
 """Initial values of parameters."""
 
 import math
+import warnings
 
 import torch
 
@@ -45,8 +46,6 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     """Fills with the normal distribution cut off below `a` and above `b`."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        import warnings
-
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             stacklevel=2,
@@ -188,8 +187,6 @@ def _kaiming_std(tensor, a, mode, nonlinearity):
 def _nothing_to_fill(tensor):
     if 0 not in tensor.shape:
         return False
-    import warnings
-
     warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
     return True
 
@@ -227,3 +224,21 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         for column in range(columns):
             tensor[torch.randperm(rows)[:zeros], column] = 0
     return tensor
+
+
+def _older_name(function):
+    """A function under the name it had before in-place functions ended in an underscore."""
+    name, older = function.__name__, function.__name__[:-1]
+
+    def warned(*args, **kwargs):
+        warnings.warn(f"`nn.init.{older}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    warned.__name__ = older
+    return warned
+
+
+uniform, normal, constant, eye, dirac = map(_older_name, (uniform_, normal_, constant_, eye_, dirac_))
+xavier_uniform, xavier_normal = map(_older_name, (xavier_uniform_, xavier_normal_))
+kaiming_uniform, kaiming_normal = map(_older_name, (kaiming_uniform_, kaiming_normal_))
+orthogonal, sparse = map(_older_name, (orthogonal_, sparse_))

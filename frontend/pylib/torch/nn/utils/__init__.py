@@ -7,7 +7,7 @@ from torch.nn.utils import rnn
 from torch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from torch.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
-_MODULES = ("fusion", "init", "memory_format", "parametrizations", "parametrize", "stateless")
+_MODULES = ("fusion", "init", "memory_format", "parametrizations", "parametrize", "prune", "stateless")
 
 # Functions by the module that has them.
 _FUNCTIONS = {
