@@ -87,6 +87,61 @@ OSError this engine starts no processes
     assert_eq!(output, expected);
 }
 
+/// Modules of sockets, processes, foreign code and images import; what would use them is refused.
+#[test]
+fn packages_may_ask_for_sockets_libraries_and_images() {
+    let text = "\
+import ctypes, gzip, http.client, importlib.metadata, io, socket, ssl, subprocess, tarfile, urllib.request, xml.etree.ElementTree, zipfile
+from concurrent.futures import ThreadPoolExecutor
+from ctypes.util import find_library
+from distutils.version import LooseVersion
+from PIL import Image, ImageDraw, ImageOps
+import torch
+
+class Draw(ImageDraw.ImageDraw):
+    pass
+
+print(gzip.decompress(gzip.compress(b'abc')), xml.etree.ElementTree.fromstring('<a><b>1</b></a>')[0].text)
+print(ctypes.sizeof(ctypes.c_long), ctypes.c_uint8(300).value, ctypes.c_int8(200).value, find_library('m'))
+print(LooseVersion('1.10.0') > '1.9', isinstance(torch.ones(1), Image.Image), Image.BILINEAR == Image.Resampling.BILINEAR, issubclass(TimeoutError, socket.timeout))
+seen = torch.library.register_fake('taipan_tests::later')(lambda x: torch.empty_like(x))
+torch.library.define('taipan_tests::later', '(Tensor x) -> Tensor')
+torch.library.impl('taipan_tests::later', 'cpu', lambda x: x + 1)
+print(torch.ops.taipan_tests.later(torch.ones(2)))
+for wrong in (
+    lambda: urllib.request.urlopen('http://localhost'), socket.socket, lambda: subprocess.run(['ls']), lambda: ctypes.CDLL('libm.so'),
+    lambda: Image.open('a.png'), ImageOps.invert, Draw, lambda: torch.ops.load_library('a.so'), lambda: torch.hub.load('a', 'b'),
+    lambda: torch.onnx.export(None), lambda: torch.export.export(None), lambda: torch.distributed.all_reduce(torch.ones(1)),
+):
+    try:
+        wrong()
+        print('no error')
+    except Exception as error:
+        print(type(error).__name__, error)
+";
+    let (ended, output) = run(text);
+    assert_eq!(ended.expect("no exception"), 0);
+    let expected = "\
+b'abc' 1
+8 44 -56 None
+True False True True
+tensor([2., 2.])
+URLError <urlopen error this engine opens no sockets>
+OSError this engine opens no sockets
+OSError this engine starts no processes
+OSError this engine loads no libraries and looks into no memory: ctypes is not available
+NotImplementedError this engine has no images: PIL's functions are not available
+NotImplementedError this engine has no images: PIL's functions are not available
+NotImplementedError this engine has no images: PIL's functions are not available
+OSError a.so: this engine loads no libraries
+RuntimeError torch.hub has no repositories: there is no network here
+OnnxExporterError torch.onnx.export is not available: there is no exporter here
+RuntimeError torch.export is not available: there is no exporter here; use torch.compile
+RuntimeError torch.distributed is not available
+";
+    assert_eq!(output, expected);
+}
+
 #[test]
 fn exit_codes() {
     assert_eq!(run("raise SystemExit").0.ok(), Some(0));

@@ -133,6 +133,46 @@ pub fn bind<'e, T: Clone>(
     Err(OpError::type_error(text))
 }
 
+/// [`bind`] for a call that fits no overload as it stands: a tensor of no dims where a number belongs is taken for its element.
+///
+/// `read` gives that element, or nothing for tensors that aren't numbers; the element of an integer tensor must be an
+/// [`Operand::Int`].
+pub fn bind_reading<'e, T: Clone>(
+    overloads: impl Iterator<Item = &'e Entry>,
+    args: &[Operand<T>],
+    named: &[(&str, Operand<T>)],
+    read: &dyn Fn(&T) -> Option<Operand<T>>,
+) -> Option<Bound<T>> {
+    let out = named.iter().find(|(n, _)| *n == "out").map(|(_, v)| v.clone()).filter(|v| !matches!(v, Operand::None));
+    overloads.into_iter().find_map(|entry| {
+        let params = &entry.schema.params;
+        // What comes behind the last parameter is an item of it.
+        let last = entry.schema.positional().checked_sub(1)?;
+        let args: Vec<_> = args.iter().enumerate().map(|(i, arg)| as_number(&params[i.min(last)], arg, read)).collect();
+        let named: Vec<(&str, Operand<T>)> = named
+            .iter()
+            .filter(|(name, _)| *name != "out")
+            .map(|(name, value)| {
+                let param = params.iter().find(|p| p.name == *name).or_else(|| alias(params, name).map(|at| &params[at]));
+                (*name, param.map_or_else(|| value.clone(), |param| as_number(param, value, read)))
+            })
+            .collect();
+        let named: Vec<(&str, &Operand<T>)> = named.iter().map(|(name, value)| (*name, value)).collect();
+        Some(Bound { op: entry.op, args: bind_one(&entry.schema, &args, &named).ok()?, out: out.clone() })
+    })
+}
+
+/// The value with its tensors read where the parameter is a number, or numbers.
+fn as_number<T: Clone>(param: &Param, value: &Operand<T>, read: &dyn Fn(&T) -> Option<Operand<T>>) -> Operand<T> {
+    match (param.kind, value) {
+        (Kind::Int | Kind::Float | Kind::Scalar, Operand::Tensor(tensor)) => read(tensor).unwrap_or_else(|| value.clone()),
+        (Kind::Int | Kind::Float | Kind::Scalar, Operand::List(items, tuple)) => {
+            Operand::List(items.iter().map(|item| as_number(param, item, read)).collect(), *tuple)
+        }
+        _ => value.clone(),
+    }
+}
+
 fn bind_one<T: Clone>(schema: &Schema, args: &[Operand<T>], named: &[(&str, &Operand<T>)]) -> Result<Vec<Arg<T>>, Mismatch> {
     let params = &schema.params;
     let positional = schema.positional();

@@ -19,21 +19,22 @@ from torch import autograd, compiler, jit
 from torch._compile import compile
 from torch._typename import typename
 from torch.functional import (
-    allclose, broadcast_shapes, cartesian_prod, einsum, equal, hann_window, is_nonzero, is_same_size, split, tensordot,
+    allclose, broadcast_shapes, cartesian_prod, einsum, equal, gradient, hann_window, is_nonzero, is_same_size, split, tensordot,
     trapezoid, trapz, unique, unique_consecutive, unravel_index,
 )
-from torch import fft, linalg, nn, special
+from torch import _native_names, fft, linalg, nn, special
+
+_native_names.install(_C)
 
 # Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
 _PARTS = frozenset((
-    "_dynamo", "_ops", "amp", "backends", "cpu", "cuda", "distributed", "distributions", "func", "fx", "library", "nested",
-    "onnx", "optim", "overrides", "profiler", "random", "serialization", "testing", "types", "utils", "version",
+    "_dynamo", "_ops", "accelerator", "amp", "ao", "backends", "cpu", "cuda", "distributed", "distributions", "export", "func", "fx",
+    "hub", "library", "mps", "multiprocessing", "nested", "onnx", "optim", "overrides", "profiler", "random", "return_types",
+    "serialization", "testing", "types", "utils", "version", "xpu",
 ))
 
 # Names of this module that live in a submodule: name -> submodule.
 _NAMES = {
-    "autocast": "torch.amp",
-    "is_autocast_enabled": "torch.amp",
     "ops": "torch._ops",
     "save": "torch.serialization",
     "load": "torch.serialization",
@@ -47,13 +48,18 @@ _NAMES = {
 
 # Names of this module that live in a submodule, by that submodule.
 _LIVING_IN = {
+    "torch._checks": "_assert _assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
+    "_check_tensor_all_with _check_type _check_value _check_with",
+    "torch._conversions": "asarray frombuffer",
+    "torch.amp": "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled "
+    "is_autocast_cpu_enabled is_autocast_enabled",
     "torch._settings": "are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode "
     "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_default_device "
     "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_warn_always "
     "use_deterministic_algorithms",
     "torch._symbolic": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
     "torch._spectral": "istft stft",
-    "torch._windows": "bartlett_window blackman_window hamming_window",
+    "torch._windows": "bartlett_window blackman_window hamming_window kaiser_window",
     "torch._older_names": "detach_ is_inference is_signed norm_except_dim range resize_as_ unsafe_chunk unsafe_split "
     "unsafe_split_with_sizes",
     "torch.nn._recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",

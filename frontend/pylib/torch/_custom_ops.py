@@ -9,6 +9,9 @@ from torch._C._compiler import disable
 # Every operator by namespace, name and overload ("" for the default one).
 _operators = {}
 
+# Fake forms of operators that are not defined yet, by the same key.
+_early_fakes = {}
+
 _KEYS = (
     "", "CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "CompositeExplicitAutogradNonFunctional", "Autograd", "AutogradCPU",
     "Meta",
@@ -294,6 +297,7 @@ def define(namespace, text, functional=False):
     if key in _operators:
         raise RuntimeError(f"Tried to register an operator ({namespace}::{text}) with the same name and overload name multiple times.")
     operator = _operators[key] = Operator(namespace, schema, functional)
+    operator.fake = _early_fakes.pop(key, None)
     _forget(namespace, schema.name)
     return operator
 
@@ -311,17 +315,32 @@ def _forget(namespace, name):
         known.__dict__.pop(name, None)
 
 
-def find(name):
-    """The operator of a name such as `mylib::f`, `mylib::f.overload` or `mylib.f.default`."""
+def keep_fake(name, function):
+    """Keeps the fake form of an operator that isn't defined yet; whether there was none of that name."""
     if isinstance(name, Operator):
-        return name
+        return False
+    key = _key(name)
+    if key in _operators:
+        return False
+    _early_fakes[key] = function
+    return True
+
+
+def _key(name):
     namespace, found, rest = name.partition("::")
     if not found:
         raise ValueError(
             f"Expected `qualname` to be of the form \"namespace::name\" or `\"namespace::name.overload\"`, but got {name!r}"
         )
     base, _, overload = rest.partition(".")
-    operator = _operators.get((namespace, base, "" if overload == "default" else overload))
+    return namespace, base, "" if overload == "default" else overload
+
+
+def find(name):
+    """The operator of a name such as `mylib::f`, `mylib::f.overload` or `mylib.f.default`."""
+    if isinstance(name, Operator):
+        return name
+    operator = _operators.get(_key(name))
     if operator is None:
         raise RuntimeError(f"Could not find operator {name}: register it by torch.library.define or torch.library.custom_op first")
     return operator

@@ -88,6 +88,14 @@ class _Namespace:
 class _Ops:
     """All namespaces."""
 
+    loaded_libraries = frozenset()
+
+    def load_library(self, path):
+        """An error: no library of compiled operators can be loaded."""
+        raise OSError(f"{path}: this engine loads no libraries")
+
+    load_library_if_exists = load_library
+
     def __getattr__(self, name):
         if name[:2] == "__":
             raise AttributeError(name)

@@ -39,3 +39,13 @@ def blackman_window(window_length, periodic=True, *, dtype=None, device=None, re
         return angle.mul(4).cos().mul(0.08) - angle.mul(2).cos().mul(0.5) + 0.42
 
     return _window("blackman_window", weigh, window_length, periodic, dtype, device, requires_grad)
+
+
+def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None, requires_grad=False, **settings):
+    """A ratio of modified Bessel functions: the larger `beta`, the narrower."""
+    def weigh(points, length):
+        middle = (length - 1) / 2.0
+        inside = (1 - points.div(middle).sub(1).square()).clamp(min=0.0).sqrt().mul(beta)
+        return inside.i0() / _C.tensor(beta, dtype=_C.float64).i0().item()
+
+    return _window("kaiser_window", weigh, window_length, periodic, dtype, device, requires_grad)

@@ -142,6 +142,57 @@ def trapezoid(y, x=None, *, dx=1.0, dim=-1):
 trapz = trapezoid
 
 
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """The slopes of samples along each dim of `dim`: by differences around each sample, and one-sided ones at the ends."""
+    dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if isinstance(spacing, (int, float)):
+        spacing = [spacing] * len(dims)
+    elif len(spacing) != len(dims):
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'input.dim() if dim is None, "
+            f"otherwise len(dim)', but got a list of length {len(spacing)}"
+        )
+    for along in dims:
+        if input.size(along) < edge_order + 1:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return tuple([_slopes(input, places, along, edge_order) for places, along in zip(spacing, dims)])
+
+
+def _slopes(values, places, dim, edge_order):
+    size = values.size(dim)
+
+    def part(start, length):
+        return values.narrow(dim, start, length)
+
+    if isinstance(places, Tensor):
+        steps = places.diff().reshape([-1 if d == dim % values.dim() else 1 for d in range(values.dim())])
+        before, after = steps.narrow(dim, 0, size - 2), steps.narrow(dim, 1, size - 2)
+        inner = (
+            -after / (before * (before + after)) * part(0, size - 2) + (after - before) / (before * after) * part(1, size - 2)
+            + before / (after * (before + after)) * part(2, size - 2)
+        )
+        first, second = steps.narrow(dim, 0, 1), steps.narrow(dim, min(1, size - 2), 1)
+        last, previous = steps.narrow(dim, size - 2, 1), steps.narrow(dim, max(size - 3, 0), 1)
+    else:
+        inner = (part(2, size - 2) - part(0, size - 2)) / (2.0 * places)
+        first = second = last = previous = places
+    if edge_order == 1:
+        start = (part(1, 1) - part(0, 1)) / first
+        end = (part(size - 1, 1) - part(size - 2, 1)) / last
+    else:
+        start = _one_sided(part(0, 1), part(1, 1), part(2, 1), first, second)
+        end = -_one_sided(part(size - 1, 1), part(size - 2, 1), part(size - 3, 1), last, previous)
+    return _C.cat([start, inner, end], dim)
+
+
+def _one_sided(at, near, far, step, next_step):
+    """The slope at the first of three samples, from a parabola through them."""
+    reach = step + next_step
+    return -(step + reach) / (step * reach) * at + reach / (step * next_step) * near - step / (next_step * reach) * far
+
+
 def hann_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, **settings):
     """sin² from 0 to π, over `window_length` points; a periodic one leaves out the last of one point more."""
     if window_length == 1:

@@ -195,6 +195,8 @@ def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=F
     """The function that says what an operator's results look like, without computing them."""
     if func is None:
         return lambda function: register_fake(op, function, lib=lib, allow_override=allow_override) or function
+    if not isinstance(op, CustomOpDef) and _custom_ops.keep_fake(op, func):
+        return func
     operator = _operator(op)
     if operator.fake is not None and not allow_override:
         raise RuntimeError(f"register_fake(...): the operator {operator.qualified_name} already has an fake impl registered")

@@ -18,8 +18,8 @@ use rustpython_vm::{
 };
 use std::rc::Rc;
 use taipan_ir::{
-    Arg, DType, Gradient, Meaning,
-    bind::{Bound, CallForm, Operand, bind},
+    Arg, DType, Dim, Gradient, Meaning, Number,
+    bind::{Bound, CallForm, Operand, bind, bind_reading},
     op::{Entry, Family, Forms},
     schema::Kind,
 };
@@ -274,7 +274,10 @@ impl TorchState {
         }
         let bound = match bind(overloads.name, form, overloads.entries.iter().copied(), &positional, &named) {
             Ok(bound) => bound,
-            Err(error) => return overridden(function, args, vm)?.ok_or_else(|| raise(error, vm)),
+            Err(error) => match bind_reading(overloads.entries.iter().copied(), &positional, &named, &number) {
+                Some(bound) => bound,
+                None => return overridden(function, args, vm)?.ok_or_else(|| raise(error, vm)),
+            },
         };
         let result = self.run_bound(bound, vm)?;
         if requires_grad && let Some(variable) = result.downcast_ref::<Variable>() {
@@ -437,6 +440,19 @@ impl TorchState {
         }
         Ok(())
     }
+}
+
+/// The element of a tensor that may stand for a number: one of no dims, for which no gradient is wanted.
+fn number<T>(variable: &PyRef<Variable>) -> Option<Operand<T>> {
+    let data = variable.data();
+    if !data.sizes().is_empty() || variable.requires_grad() {
+        return None;
+    }
+    Some(match data.item().ok()? {
+        Number::Bool(value) => Operand::Bool(value),
+        Number::Int(value) => Operand::Int(Dim::Is(value)),
+        Number::Float(value) => Operand::Float(value),
+    })
 }
 
 /// Whether `out=` must have the dtype of the result, rather than any that the result can be cast to.

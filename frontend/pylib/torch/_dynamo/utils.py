@@ -9,6 +9,11 @@ import torch
 counters = defaultdict(Counter)
 
 
+def is_compile_supported(device_type):
+    """Whether functions of such a device can be compiled."""
+    return torch.device(device_type).type == "cpu"
+
+
 def same(ref, res, fp64_ref=None, cos_similarity=False, tol=1e-4, equal_nan=False, exact_dtype=True, relax_numpy_equality=False,
          ignore_non_fp=False, log_error=None, use_larger_multiplier_for_smaller_tensor=False, force_max_multiplier=False):
     """Whether two nested results are equal, tensors and floats within `tol`."""

@@ -3,6 +3,7 @@
 Only contexts that change nothing are available: disabled ones, and those for devices that are not here.
 """
 
+import torch
 from torch.utils._contextlib import DecoratorContextManager
 
 
@@ -79,6 +80,31 @@ def is_autocast_available(device_type):
 def is_autocast_enabled(device_type=None):
     """False."""
     return False
+
+
+def is_autocast_cpu_enabled():
+    """False."""
+    return False
+
+
+def is_autocast_cache_enabled():
+    """Whether casts of weights would be kept: yes, though nothing is cast."""
+    return True
+
+
+def get_autocast_dtype(device_type):
+    """The type that mixed precision would use on such a device."""
+    return torch.bfloat16 if device_type == "cpu" else torch.float16
+
+
+def get_autocast_cpu_dtype():
+    """`get_autocast_dtype("cpu")`."""
+    return torch.bfloat16
+
+
+def get_autocast_gpu_dtype():
+    """`get_autocast_dtype("cuda")`."""
+    return torch.float16
 
 
 def custom_fwd(fwd=None, *, device_type=None, cast_inputs=None):

@@ -81,6 +81,19 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     return found
 
 
+class _VariableKind(type):
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, _C.TensorBase)
+
+
+class Variable(metaclass=_VariableKind):
+    """The older name of a tensor that gradients are recorded for: calling it gives such a tensor."""
+
+    def __new__(cls, data=None, requires_grad=False, volatile=None):
+        made = _C.empty(0) if data is None else data.detach()
+        return made.requires_grad_(requires_grad)
+
+
 def __getattr__(name):
     if name in ("Function", "gradcheck", "gradgradcheck"):
         import importlib

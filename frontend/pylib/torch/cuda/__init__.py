@@ -1,89 +1,56 @@
 """`torch.cuda`: there are no CUDA devices here; programs that ask are told so."""
 
+from torch._absent_devices import Absent
 
-def is_available():
-    """False."""
-    return False
-
-
-def is_bf16_supported(including_emulation=True):
-    """False."""
-    return False
+_absent = Absent("cuda", "Torch not compiled with CUDA enabled")
+globals().update(_absent.names())
 
 
-def is_initialized():
-    """False."""
-    return False
+def _make_type(name):
+    """The type of a CUDA tensor: nothing is of it, and none can be made."""
+    return type(name, (), {"__new__": lambda cls, *args, **kwargs: _absent.refuse(), "__module__": "torch.cuda"})
 
 
-def device_count():
-    """Zero."""
-    return 0
+for _name in ("Byte", "Char", "Double", "Float", "Half", "BFloat16", "Int", "Long", "Short", "Bool"):
+    globals()[_name + "Tensor"] = _make_type(_name + "Tensor")
 
 
-def _missing():
-    raise RuntimeError("Torch not compiled with CUDA enabled")
+class CUDAGraph:
+    """A recorded run of a device: none can be made."""
+
+    def __init__(self, keep_graph=False):
+        _absent.refuse()
 
 
-def current_device():
-    """An error: there is none."""
-    _missing()
+class graph:
+    """Records a run of a device: there is none."""
+
+    def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="thread_local"):
+        _absent.refuse()
 
 
-def init():
-    """An error: there is nothing to initialize."""
-    _missing()
+def get_arch_list():
+    """None."""
+    return []
 
 
-def get_device_name(device=None):
-    """An error: there is none."""
-    _missing()
+def can_device_access_peer(device, peer_device):
+    """An error: there are no devices."""
+    _absent.refuse()
 
 
-def get_device_capability(device=None):
-    """An error: there is none."""
-    _missing()
-
-
-def set_device(device):
-    """An error: there is none."""
-    _missing()
-
-
-def synchronize(device=None):
-    """An error: there is none."""
-    _missing()
-
-
-def empty_cache():
-    """Does nothing."""
-
-
-def manual_seed(seed):
-    """Does nothing."""
-
-
-def manual_seed_all(seed):
-    """Does nothing."""
-
-
-def memory_allocated(device=None):
-    """Zero."""
-    return 0
-
-
-def max_memory_allocated(device=None):
-    """Zero."""
-    return 0
-
-
-def reset_peak_memory_stats(device=None):
-    """Does nothing."""
+def cudart():
+    """Nothing: the run-time library of CUDA is not here."""
+    return None
 
 
 def __getattr__(name):
-    if name == "amp":
-        from torch.cuda import amp
+    if name in ("amp", "memory", "nvtx", "random"):
+        import importlib
 
-        return amp
+        return importlib.import_module("torch.cuda." + name)
+    if name == "OutOfMemoryError":
+        from torch import OutOfMemoryError
+
+        return OutOfMemoryError
     raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")

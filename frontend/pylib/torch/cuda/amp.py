@@ -1,6 +1,6 @@
 """`torch.cuda.amp`: the older names of `torch.amp`."""
 
-from torch.amp import GradScaler
+from torch.amp import GradScaler, custom_bwd, custom_fwd
 
 
 def autocast(enabled=True, dtype=None, cache_enabled=True):

@@ -6,6 +6,23 @@ from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 
 
+# The metadata that keeps a module's own attributes when it is copied.
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+
+
+def _copy_attr(from_module, to_module, target):
+    """Puts what `from_module` has under a dotted name into `to_module` under the same name."""
+    _assign(to_module, target, _resolve(from_module, target))
+
+
+class _CodeOnlyModule(Module):
+    """A module made of another's attributes: PyTorch copies graphs by it."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.__dict__ = body
+
+
 class GraphModule(Module):
     """A graph that can be called, printed and walked.
 

@@ -10,10 +10,14 @@ del utils
 
 
 def __getattr__(name):
-    if name in ("attention", "parallel", "utils"):
+    if name in ("attention", "parallel", "quantized", "utils"):
         import importlib
 
         return importlib.import_module("torch.nn." + name)
+    if name == "DataParallel":
+        from torch.nn.parallel import DataParallel
+
+        return DataParallel
     if name in modules._later_names():
         value = getattr(modules, name)
         globals()[name] = value

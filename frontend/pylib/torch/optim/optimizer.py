@@ -371,3 +371,17 @@ def counted(state):
         step = state["step"] = torch.tensor(0.0)
     step += 1
     return step.item()
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """Whether a fused step, or one over lists of parameters, is the default: neither is on the CPU."""
+    return False, False
+
+
+def __getattr__(name):
+    if name == "ParamsT":
+        from collections.abc import Iterable
+        from typing import Any, Union
+
+        return Union[Iterable[Tensor], Iterable[dict[str, Any]], Iterable[tuple[str, Tensor]]]
+    raise AttributeError(f"module 'torch.optim.optimizer' has no attribute '{name}'")

@@ -2,7 +2,7 @@
 
 
 def __getattr__(name):
-    if name in ("_pytree", "checkpoint", "data", "hooks"):
+    if name in ("_pytree", "checkpoint", "data", "hooks", "model_zoo"):
         import importlib
 
         return importlib.import_module("torch.utils." + name)

@@ -9,6 +9,15 @@ class CheckpointError(RuntimeError):
     """The second run of a function did not do what the first did."""
 
 
+def get_device_states(*args):
+    """The random states of the devices other than the CPU on which the arguments are: there are none."""
+    return [], []
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Restores what `get_device_states` gave."""
+
+
 class _Enough(Exception):
     """Raised inside the second run when everything that was kept in the first has been seen."""
 

@@ -136,6 +136,23 @@ class SyncBatchNorm(_BatchNorm):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        """`module` with each batch norm in it, itself perhaps, replaced by one of this class with the same parameters and buffers."""
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = SyncBatchNorm(
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group
+            )
+            if module.affine:
+                result.weight, result.bias = module.weight, module.bias
+            result.running_mean, result.running_var = module.running_mean, module.running_var
+            result.num_batches_tracked = module.num_batches_tracked
+            result.training = module.training
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
+
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
     """A norm that finds `num_features` at its first call."""

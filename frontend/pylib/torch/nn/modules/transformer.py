@@ -21,14 +21,17 @@ def _clones(module, count):
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 
-def _activation(activation):
+def _get_activation_fn(activation):
+    """The function of that name."""
     if activation == "relu":
         return F.relu
     if activation == "gelu":
         return F.gelu
-    if isinstance(activation, str):
-        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
-    return activation
+    raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+
+
+def _activation(activation):
+    return _get_activation_fn(activation) if isinstance(activation, str) else activation
 
 
 class TransformerEncoderLayer(Module):

@@ -19,3 +19,11 @@ class DistributedDataParallel(DataParallel):
 
     def __init__(self, module, device_ids=None, output_device=None, dim=0, **settings):
         super().__init__(module)
+
+
+def __getattr__(name):
+    if name == "distributed":
+        import importlib
+
+        return importlib.import_module("torch.nn.parallel.distributed")
+    raise AttributeError(f"module 'torch.nn.parallel' has no attribute '{name}'")

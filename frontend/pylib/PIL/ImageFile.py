@@ -1,0 +1,3 @@
+"""`PIL.ImageFile`: how files of images would be read."""
+
+LOAD_TRUNCATED_IMAGES = False
