@@ -103,6 +103,7 @@ class Draw(ImageDraw.ImageDraw):
 
 print(gzip.decompress(gzip.compress(b'abc')), xml.etree.ElementTree.fromstring('<a><b>1</b></a>')[0].text)
 print(ctypes.sizeof(ctypes.c_long), ctypes.c_uint8(300).value, ctypes.c_int8(200).value, find_library('m'))
+print(importlib.metadata.version('torch') == torch.__version__, importlib.metadata.version('numpy').split('+')[0] >= '2')
 print(LooseVersion('1.10.0') > '1.9', isinstance(torch.ones(1), Image.Image), Image.BILINEAR == Image.Resampling.BILINEAR, issubclass(TimeoutError, socket.timeout))
 seen = torch.library.register_fake('taipan_tests::later')(lambda x: torch.empty_like(x))
 torch.library.define('taipan_tests::later', '(Tensor x) -> Tensor')
@@ -124,6 +125,7 @@ for wrong in (
     let expected = "\
 b'abc' 1
 8 44 -56 None
+True True
 True False True True
 tensor([2., 2.])
 URLError <urlopen error this engine opens no sockets>

@@ -3,6 +3,8 @@
 Whatever would load a library or look into memory is an error that says so.
 """
 
+import sys
+
 
 def _refuse(*args, **kwargs):
     """An error: no foreign code is called here."""
@@ -135,3 +137,13 @@ PyDLL = CDLL
 cdll = pydll = pythonapi = _Libraries()
 CFUNCTYPE = POINTER = PYFUNCTYPE = addressof = byref = cast = create_string_buffer = create_unicode_buffer = memmove = memset = _refuse
 pointer = string_at = _refuse
+
+
+def _find_library(name):
+    """None: no library is ever found."""
+    return None
+
+
+util = type(sys)("ctypes.util", "`ctypes.util`: no library is ever found.")
+util.find_library = _find_library
+sys.modules["ctypes.util"] = util

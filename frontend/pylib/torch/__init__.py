@@ -22,7 +22,7 @@ from torch.functional import (
     allclose, broadcast_shapes, cartesian_prod, einsum, equal, gradient, hann_window, is_nonzero, is_same_size, split, tensordot,
     trapezoid, trapz, unique, unique_consecutive, unravel_index,
 )
-from torch import _native_names, fft, linalg, nn, special
+from torch import _native_names, _subclasses, fft, linalg, nn, special
 
 _native_names.install(_C)
 

@@ -19,13 +19,18 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         return made.requires_grad_() if requires_grad else made
     if dtype is not None and shared.dtype != dtype:
         if copy is False:
-            raise ValueError(f"can't alias tensor with dtype '{shared.dtype}' into dtype '{dtype}'.")
+            raise ValueError(f"can't alias tensor with dtype '{_scalar(shared.dtype)}' into dtype '{_scalar(dtype)}'.")
         shared = shared.to(dtype)
     elif copy:
         shared = shared.clone()
     if requires_grad:
         return shared.detach().requires_grad_() if shared.grad_fn is not None else shared.requires_grad_()
     return shared.detach() if shared.requires_grad and not isinstance(obj, Tensor) else shared
+
+
+def _scalar(dtype):
+    """The name of a type in messages: `Float` for `torch.float32`."""
+    return _C.empty(0, dtype=dtype).type().removeprefix("torch.").removesuffix("Tensor")
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):

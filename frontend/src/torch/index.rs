@@ -4,6 +4,7 @@ use super::{
     create,
     index_plan::{Index, Item, Step, plan},
     operand::type_name,
+    overrides::overridden_operator,
     state::raise,
     variable::Variable,
 };
@@ -18,6 +19,9 @@ type Items = Vec<Item<PyRef<Variable>>>;
 
 /// `zelf[key]`.
 pub(super) fn get(zelf: &Py<Variable>, key: &PyObject, vm: &VirtualMachine) -> PyResult {
+    if let Some(answer) = overridden_operator("__getitem__", &[zelf.as_object(), key], vm)? {
+        return Ok(answer);
+    }
     let items = parse(zelf, key, vm)?;
     let (view, indices) = take_views(zelf, &items, vm)?;
     match indices {
@@ -31,6 +35,9 @@ pub(super) fn set(zelf: &Py<Variable>, key: &PyObject, value: Option<PyObjectRef
     let Some(value) = value else {
         return Err(vm.new_type_error("Tensor does not support deleting items"));
     };
+    if overridden_operator("__setitem__", &[zelf.as_object(), key, &value], vm)?.is_some() {
+        return Ok(());
+    }
     let state = zelf.state();
     if state.grad_enabled() && zelf.requires_grad() && zelf.is_leaf() {
         return Err(vm.new_runtime_error("a view of a leaf Variable that requires grad is being used in an in-place operation."));

@@ -259,19 +259,20 @@ fn make_subclass(args: FuncArgs, vm: &VirtualMachine) -> PyResult {
     subclass_object(class, source, flag, vm)
 }
 
+/// `x.as_subclass(cls)`: the same data and history, as an object of another class.
 fn as_subclass(zelf: PyRef<Variable>, class: PyObjectRef, vm: &VirtualMachine) -> PyResult {
-    let object = subclass_object(&class, zelf.as_object(), false, vm)?;
-    if let Some(variable) = object.downcast_ref::<Variable>()
-        && zelf.requires_grad()
-    {
-        variable.set_requires_grad(true, vm)?;
-    }
-    Ok(object)
+    let class = subclass(&class, vm)?;
+    let alias = zelf.state().call_named("alias", &[Operand::Tensor(zelf.clone())], &[], vm)?;
+    let alias = expect_tensor(alias, vm)?;
+    Ok(Variable::over(alias.var(), zelf.state().clone()).into_ref_with_type(vm, class)?.into())
+}
+
+fn subclass(class: &PyObject, vm: &VirtualMachine) -> PyResult<PyTypeRef> {
+    class.to_owned().downcast().map_err(|class| vm.new_type_error(format!("cls must be a type (got {})", class.class().name())))
 }
 
 fn subclass_object(class: &PyObject, source: &PyObject, requires_grad: bool, vm: &VirtualMachine) -> PyResult {
-    let class: PyTypeRef =
-        class.to_owned().downcast().map_err(|class| vm.new_type_error(format!("cls must be a type (got {})", class.class().name())))?;
+    let class = subclass(class, vm)?;
     let Some(source) = source.downcast_ref::<Variable>() else {
         return Err(vm.new_type_error(format!("_make_subclass(): argument 'data' must be Tensor, not {}", type_name(source))));
     };

@@ -27,6 +27,8 @@ pub(super) fn install(module: &Py<PyModule>, state: &Rc<TorchState>, vm: &Virtua
         "_set_grad_enabled": |own: Rc<TorchState>| move |enabled: bool| drop_result(own.set_grad_enabled(enabled)),
         "is_inference_mode_enabled": |own: Rc<TorchState>| move || own.inference_mode(),
         "_set_inference_mode": |own: Rc<TorchState>| move |enabled: bool| drop_result(own.set_inference_mode(enabled)),
+        "_is_torch_function_enabled": |own: Rc<TorchState>| move || own.asks_subclasses(),
+        "_set_torch_function_enabled": |own: Rc<TorchState>| move |enabled: bool| own.set_asks_subclasses(enabled),
         "get_default_dtype": |own: Rc<TorchState>| move || own.dtype_object(own.default_dtype()),
         "set_default_dtype": |own: Rc<TorchState>| move |dtype: PyObjectRef, vm: &VirtualMachine| set_default_dtype(&own, &dtype, vm),
         "get_num_threads": |own: Rc<TorchState>| move || own.with_context(|context| context.threads()),

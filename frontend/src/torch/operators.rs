@@ -3,6 +3,7 @@
 use super::{
     create,
     operand::operand,
+    overrides::overridden_operator,
     state::{TorchState, raise},
     variable::Variable,
 };
@@ -92,6 +93,13 @@ fn state_of(operands: [&Operands; 2]) -> Option<&Rc<TorchState>> {
 
 /// `left op right`, at least one of them a tensor.
 fn binary(name: &'static str, reflected: Reflected, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
+    let answer = match left.downcast_ref::<Variable>() {
+        Some(_) => overridden_operator(name, &[left, right], vm)?,
+        None => overridden_operator(reflected_method(name), &[right, left], vm)?,
+    };
+    if let Some(answer) = answer {
+        return Ok(answer);
+    }
     let (Some(left), Some(right)) = (arithmetic(left, vm)?, arithmetic(right, vm)?) else {
         return Ok(vm.ctx.not_implemented());
     };
@@ -116,7 +124,28 @@ fn binary(name: &'static str, reflected: Reflected, left: &PyObject, right: &PyO
     }
 }
 
+/// The method by which a tensor on the right answers.
+fn reflected_method(name: &str) -> &'static str {
+    match name {
+        "add" => "__radd__",
+        "sub" => "__rsub__",
+        "mul" => "__rmul__",
+        "div" => "__rtruediv__",
+        "floor_divide" => "__rfloordiv__",
+        "remainder" => "__rmod__",
+        "pow" => "__rpow__",
+        "bitwise_and" => "__rand__",
+        "bitwise_or" => "__ror__",
+        "bitwise_xor" => "__rxor__",
+        "bitwise_left_shift" => "__rlshift__",
+        _ => "__rrshift__",
+    }
+}
+
 fn tensors_only(name: &'static str, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
+    if let Some(answer) = overridden_operator(name, &[left, right], vm)? {
+        return Ok(answer);
+    }
     match (left.downcast_ref::<Variable>(), right.downcast_ref::<Variable>()) {
         (Some(left), Some(right)) => {
             let operands = [Operand::Tensor(left.to_owned()), Operand::Tensor(right.to_owned())];
@@ -127,6 +156,9 @@ fn tensors_only(name: &'static str, left: &PyObject, right: &PyObject, vm: &Virt
 }
 
 fn in_place(name: &'static str, left: &PyObject, right: &PyObject, vm: &VirtualMachine) -> PyResult {
+    if let Some(answer) = overridden_operator(name, &[left, right], vm)? {
+        return Ok(answer);
+    }
     let (Some(target), Some(right)) = (left.downcast_ref::<Variable>(), arithmetic(right, vm)?) else {
         return Ok(vm.ctx.not_implemented());
     };
@@ -135,6 +167,9 @@ fn in_place(name: &'static str, left: &PyObject, right: &PyObject, vm: &VirtualM
 
 fn unary(name: &'static str, number: PyNumber<'_>, vm: &VirtualMachine) -> PyResult {
     let variable = receiver(number.obj, vm)?;
+    if let Some(answer) = overridden_operator(name, &[number.obj], vm)? {
+        return Ok(answer);
+    }
     variable.state().call_named(name, &[Operand::Tensor(variable.to_owned())], &[], vm)
 }
 
@@ -153,6 +188,9 @@ pub(super) fn compare(
         PyComparisonOp::Eq => "eq",
         PyComparisonOp::Ne => "ne",
     };
+    if let Some(answer) = overridden_operator(name, &[left, right], vm)? {
+        return Ok(Either::A(answer));
+    }
     let (Some(variable), Some(right)) = (left.downcast_ref::<Variable>(), arithmetic(right, vm)?) else {
         return Ok(Either::B(PyComparisonValue::NotImplemented));
     };

@@ -36,6 +36,8 @@ pub struct TorchState {
     saved_hooks: RefCell<Vec<(PyObjectRef, PyObjectRef)>>,
     /// What `torch.autograd.set_detect_anomaly` has set: whether nodes are to tell their place in the script, and NaN is refused.
     anomaly: Cell<(bool, bool)>,
+    /// Whether subclasses of `Tensor` answer functions of `torch`.
+    asks_subclasses: Cell<bool>,
 }
 
 impl TorchState {
@@ -56,6 +58,7 @@ impl TorchState {
             pending: RefCell::default(),
             saved_hooks: RefCell::default(),
             anomaly: Cell::new((false, true)),
+            asks_subclasses: Cell::new(true),
         }))
     }
 
@@ -207,6 +210,16 @@ impl TorchState {
     /// What `torch.autograd.set_detect_anomaly` has set: the mode, and whether NaN is refused.
     pub(super) fn anomaly(&self) -> &Cell<(bool, bool)> {
         &self.anomaly
+    }
+
+    /// Whether subclasses of `Tensor` answer functions of `torch`: not while one of them computes its answer.
+    pub(super) fn asks_subclasses(&self) -> bool {
+        self.asks_subclasses.get()
+    }
+
+    /// Sets [`Self::asks_subclasses`]; what it was.
+    pub(super) fn set_asks_subclasses(&self, asks: bool) -> bool {
+        self.asks_subclasses.replace(asks)
     }
 
     /// Whether each recorded node has to be seen by the frontend, so that ops must run one by one.

@@ -1,40 +1,65 @@
 """The Bernoulli distribution."""
 
 import torch
-from torch.distributions.distribution import Distribution, as_tensors
+from torch.distributions import constraints
+from torch.distributions.distribution import Distribution, as_tensors, either, lazy_parameter, logits_to_probs, probs_to_logits
 from torch.nn import functional as F
 
 
-class Bernoulli(Distribution):
-    """One with probability `probs`, which may be given by its logit, otherwise zero."""
+class Binary(Distribution):
+    """Distributions of one probability, which may be given by its logit."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        if probs is not None:
-            (self.probs,) = as_tensors(probs)
-            eps = torch.finfo(self.probs.dtype).eps
-            clamped = self.probs.clamp(min=eps, max=1 - eps)
-            self.logits = torch.log(clamped) - torch.log1p(-clamped)
-        else:
-            (self.logits,) = as_tensors(logits)
-            self.probs = torch.sigmoid(self.logits)
-        super().__init__(self.probs.shape, validate_args=validate_args)
-        self._check("probs", self.probs, (self.probs >= 0) & (self.probs <= 1), "Interval(lower_bound=0.0, upper_bound=1.0)")
+        (given,) = as_tensors(either(probs, logits))
+        self.__dict__["logits" if probs is None else "probs"] = given
+        super().__init__(given.shape, validate_args=validate_args)
+
+    @lazy_parameter
+    def logits(self):
+        """The log of the odds."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_parameter
+    def probs(self):
+        """The probability."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self):
+        """The shape of the probability."""
+        return self._batch_shape
+
+
+class Bernoulli(Binary):
+    """One with probability `probs`, which may be given by its logit, otherwise zero."""
+
+    support = constraints.boolean
+    has_enumerate_support = True
 
     mean = property(lambda self: self.probs)
     variance = property(lambda self: self.probs * (1 - self.probs))
+
+    @property
+    def mode(self):
+        """The more probable value; NaN where neither is."""
+        mode = (self.probs >= 0.5).to(self.probs)
+        mode[self.probs == 0.5] = float("nan")
+        return mode
 
     def sample(self, sample_shape=torch.Size()):
         with torch.no_grad():
             return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
+        self._validate_sample(value)
         logits, value = as_tensors(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
-    def __repr__(self):
-        return self._parameters_text(probs=self.probs)
+    def enumerate_support(self, expand=True):
+        values = torch.arange(2, dtype=self.probs.dtype).view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values

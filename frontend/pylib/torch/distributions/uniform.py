@@ -1,6 +1,7 @@
 """The uniform distribution."""
 
 import torch
+from torch.distributions import constraints
 from torch.distributions.distribution import Distribution, as_tensors
 
 
@@ -12,24 +13,37 @@ class Uniform(Distribution):
     def __init__(self, low, high, validate_args=None):
         self.low, self.high = as_tensors(low, high)
         super().__init__(self.low.shape, validate_args=validate_args)
-        if self._checks and not bool((self.low < self.high).all()):
-            raise ValueError(
-                f"Expected parameter low (Tensor of shape {tuple(self.low.shape)}) of distribution {self!r} to be less than high"
-            )
+
+    @property
+    def arg_constraints(self):
+        """Each end is beyond the other."""
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     mean = property(lambda self: (self.high + self.low) / 2)
+    mode = property(lambda self: self.high * float("nan"))
+    stddev = property(lambda self: (self.high - self.low) / 12**0.5)
     variance = property(lambda self: (self.high - self.low).pow(2) / 12)
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self):
+        """From `low` to `high`."""
+        return constraints.interval(self.low, self.high)
 
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)
         return self.low + torch.rand(shape, dtype=self.low.dtype, device=self.low.device) * (self.high - self.low)
 
     def log_prob(self, value):
+        self._validate_sample(value)
         inside = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
         return torch.log(inside) - torch.log(self.high - self.low)
 
+    def cdf(self, value):
+        self._validate_sample(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value):
+        return value * (self.high - self.low) + self.low
+
     def entropy(self):
         return torch.log(self.high - self.low)
-
-    def __repr__(self):
-        return self._parameters_text(low=self.low, high=self.high)

@@ -2,10 +2,13 @@
 
 import torch
 from torch._C import Tensor
+from torch._subclasses import _disabled_torch_function_impl
 
 
 class Parameter(Tensor):
     """A tensor that is a parameter of the module it is assigned to."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data=None, requires_grad=True):
         if data is None:

@@ -96,6 +96,13 @@ class EngineFinder:
             spec.submodule_search_locations.append(file.rpartition("/")[0])
         return spec
 
+    @staticmethod
+    def find_distributions(context=None):
+        """The packages that are part of the engine, for programs that ask which version is installed."""
+        from _taipan_packages import distributions
+
+        return distributions(context)
+
 
 class SourceFinder:
     """Finds Python files and packages in the folders of `sys.path`, or of a package's `__path__`."""
@@ -124,6 +131,13 @@ class SourceFinder:
         spec = ModuleSpec(name, NamespaceLoader(), is_package=True)
         spec.submodule_search_locations.extend(namespace)
         return spec
+
+    @staticmethod
+    def find_distributions(*args, **kwargs):
+        """What is installed in the folders of `sys.path`."""
+        from importlib.metadata import MetadataPathFinder
+
+        return MetadataPathFinder.find_distributions(*args, **kwargs)
 
 
 sys.meta_path.insert(0, EngineFinder)

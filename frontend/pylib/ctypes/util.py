@@ -1,6 +1,0 @@
-"""`ctypes.util`: no library is ever found."""
-
-
-def find_library(name):
-    """None."""
-    return None

@@ -1,0 +1,29 @@
+"""The Poisson distribution."""
+
+import torch
+from torch.distributions import constraints
+from torch.distributions.distribution import Distribution, as_tensors
+
+
+class Poisson(Distribution):
+    """How many events there are, of which there are `rate` on average."""
+
+    arg_constraints = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, rate, validate_args=None):
+        (self.rate,) = as_tensors(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    mean = property(lambda self: self.rate)
+    mode = property(lambda self: self.rate.floor())
+    variance = property(lambda self: self.rate)
+
+    def sample(self, sample_shape=torch.Size()):
+        with torch.no_grad():
+            return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value):
+        self._validate_sample(value)
+        rate, value = as_tensors(self.rate, value)
+        return value.xlogy(rate) - rate - (value + 1).lgamma()
