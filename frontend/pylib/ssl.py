@@ -32,9 +32,26 @@ def _refuse(*args, **kwargs):
 
 
 class SSLContext:
-    """The settings of safe connections: none can be made."""
+    """The settings of safe connections, which can be made, and connections, which can't."""
 
-    __init__ = _refuse
+    check_hostname = True
+    verify_mode = CERT_REQUIRED
+    post_handshake_auth = None
+    wrap_socket = wrap_bio = load_verify_locations = load_cert_chain = _refuse
+
+    def __init__(self, protocol=None):
+        self.protocol = protocol
+
+    def set_alpn_protocols(self, alpn_protocols):
+        """Does nothing: there is nobody to agree with."""
+
+
+def create_default_context(*args, **kwargs):
+    """Settings of connections that are never made."""
+    return SSLContext()
+
+
+_create_default_https_context = _create_unverified_context = create_default_context
 
 
 class SSLSocket:
@@ -43,4 +60,4 @@ class SSLSocket:
     __init__ = _refuse
 
 
-create_default_context = get_default_verify_paths = _create_unverified_context = wrap_socket = _refuse
+get_default_verify_paths = wrap_socket = _refuse

@@ -34,6 +34,10 @@ from numpy._shapes import (
 )
 from numpy._elementwise import abs, round
 from numpy._reductions import all, any, max, min, sum
+from numpy._sets import (
+    append, argwhere, diag_indices, fill_diagonal, hamming, hanning, intersect1d, isin, ix_, ravel_multi_index, setdiff1d, tril_indices,
+    triu_indices, union1d, unravel_index,
+)
 from numpy._files import frombuffer, fromfile, load, memmap, save, savez
 from numpy._dtypes import bool_ as bool
 
@@ -103,8 +107,8 @@ def _lacking(module, name, names):
 
 
 def __getattr__(name):
-    if name == "random":
+    if name in ("linalg", "random"):
         import importlib
 
-        return importlib.import_module("numpy.random")
+        return importlib.import_module("numpy." + name)
     raise _lacking("numpy", name, list(globals()))

@@ -28,9 +28,9 @@ _native_names.install(_C)
 
 # Submodules that `import torch` makes reachable as attributes, each loaded when it is first named.
 _PARTS = frozenset((
-    "_dynamo", "_ops", "accelerator", "amp", "ao", "backends", "cpu", "cuda", "distributed", "distributions", "export", "func", "fx",
-    "hub", "library", "mps", "multiprocessing", "nested", "onnx", "optim", "overrides", "profiler", "random", "return_types",
-    "serialization", "testing", "types", "utils", "version", "xpu",
+    "__config__", "_dynamo", "_ops", "accelerator", "amp", "ao", "backends", "cpu", "cuda", "distributed", "distributions",
+    "export", "func", "fx", "hub", "library", "mps", "multiprocessing", "nested", "onnx", "optim", "overrides", "profiler", "random",
+    "return_types", "serialization", "testing", "types", "utils", "version", "xpu",
 ))
 
 # Names of this module that live in a submodule: name -> submodule.

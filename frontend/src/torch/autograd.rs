@@ -311,7 +311,10 @@ impl GradientNode {
 
 impl Representable for GradientNode {
     fn repr_str(zelf: &Py<Self>, _vm: &VirtualMachine) -> PyResult<String> {
-        Ok(format!("<{} object at {:#x}>", zelf.node.name(), Rc::as_ptr(&zelf.node).addr()))
+        let name = zelf.node.name();
+        // The nodes of ops end in a number, those of functions written in Python don't.
+        let module = if name.ends_with("Backward") { "torch.autograd.function." } else { "" };
+        Ok(format!("<{module}{name} object at {:#x}>", Rc::as_ptr(&zelf.node).addr()))
     }
 }
 

@@ -457,6 +457,7 @@ fn number<T>(variable: &PyRef<Variable>) -> Option<Operand<T>> {
         Number::Bool(value) => Operand::Bool(value),
         Number::Int(value) => Operand::Int(Dim::Is(value)),
         Number::Float(value) => Operand::Float(value),
+        Number::Complex(..) => return None,
     })
 }
 

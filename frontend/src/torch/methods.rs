@@ -64,6 +64,7 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         "_is_view": |zelf: PyRef<Variable>| zelf.meta().base().is_some(),
         "untyped_storage": PyStorage::of,
         "as_subclass": as_subclass,
+        "new": new,
         "new_tensor": new_tensor,
         "__complex__": |zelf: PyRef<Variable>, vm: &VirtualMachine| complex_value(&zelf, vm),
         "__format__": format_text,
@@ -282,6 +283,12 @@ fn subclass_object(class: &PyObject, source: &PyObject, requires_grad: bool, vm:
     let variable = Variable::new(source.data(), source.state().clone());
     variable.set_requires_grad(requires_grad, vm)?;
     Ok(variable.into_ref_with_type(vm, class)?.into())
+}
+
+/// `x.new(...)`: the old constructor, for the element type of `x`.
+fn new(zelf: PyRef<Variable>, args: FuncArgs, vm: &VirtualMachine) -> PyResult {
+    let data = create::legacy_constructor(zelf.state(), zelf.with_data(|data| data.dtype()), &args, vm)?;
+    Ok(zelf.state().wrap(data, vm).into())
 }
 
 fn new_tensor(zelf: PyRef<Variable>, mut args: FuncArgs, vm: &VirtualMachine) -> PyResult {

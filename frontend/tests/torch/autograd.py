@@ -3,6 +3,7 @@
 import copy
 
 import torch
+import torch.nn.functional as F
 
 
 def show(*values):
@@ -221,3 +222,14 @@ product.sum().backward()
 show(f.grad, g.grad)
 same.add_(1)
 show(f)
+
+# Norms of nothing have no slope.
+for name, function in {
+    "norm": lambda x: x.norm(dim=-1), "kept": lambda x: x.norm(dim=-1, keepdim=True), "whole": lambda x: x[0].norm(), "one": lambda x: x.norm(p=1, dim=-1),
+    "three": lambda x: x.norm(p=3, dim=-1), "largest": lambda x: x.norm(p=float("inf"), dim=-1), "linalg": lambda x: torch.linalg.norm(x, dim=-1),
+    "clamped": lambda x: x / x.norm(dim=-1, keepdim=True).clamp(min=1.0), "normalize": lambda x: F.normalize(x, dim=-1, eps=0.5),
+    "cdist": lambda x: torch.cdist(x, x), "dist": lambda x: torch.dist(x[0], x[0].detach()),
+}.items():
+    x = torch.tensor([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]], requires_grad=True)
+    function(x).sum().backward()
+    print(name, [round(value, 4) + 0.0 for value in x.grad.flatten().tolist()])

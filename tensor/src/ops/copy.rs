@@ -110,7 +110,7 @@ pub static OPS: &[Op] = &[
         &["f32[2,3], i64", "f32[2,3], f32", "f32[4], f64"],
     ),
     composite(
-        "to.device(Tensor(a) self, Device device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+        "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
         METHOD,
         |e, a| {
             check_device(&args::device(a, 1))?;

@@ -336,7 +336,7 @@ pub static OPS: &[Op] = &[
             BOTH,
             |e, a| {
                 let p = if a[1].is_absent() { n(2) } else { a[1].clone() };
-                vector_norm(e, &[a[0].clone(), p, a[2].clone(), a[3].clone(), a[4].clone()])
+                call(e, "linalg_vector_norm", &[a[0].clone(), p, a[2].clone(), a[3].clone(), a[4].clone()])
             },
         ),
         &["f32[2,3]", "f32[2,3], 2, [1]", "f32[2,3], 1, [1], True"],
@@ -345,7 +345,7 @@ pub static OPS: &[Op] = &[
         if args::text(a, 1) != "fro" {
             return Err(OpError::not_implemented(format!("norm with p='{}'", args::text(a, 1))));
         }
-        vector_norm(e, &[a[0].clone(), n(2), a[2].clone(), a[3].clone(), a[4].clone()])
+        call(e, "linalg_vector_norm", &[a[0].clone(), n(2), a[2].clone(), a[3].clone(), a[4].clone()])
     }),
     samples(
         composite("trace(Tensor self) -> Tensor", BOTH, |e, a| {
