@@ -105,8 +105,8 @@ macro_rules! settings {
 settings! {
     /// Name of the backend where `torch.compile` is given none.
     backend: String = "eager".to_owned();
-    /// Instructions one trace may follow.
-    trace_instructions: u64 = 20_000;
+    /// Instructions one trace may follow. Copying containers that are written to again and again counts too.
+    trace_instructions: u64 = 50_000;
     /// Nodes one graph may have.
     trace_nodes: u64 = 5_000;
     /// Versions one entry may have; beyond it calls run plainly.

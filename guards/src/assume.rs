@@ -2,7 +2,7 @@
 
 use crate::{
     guard::{Check, Expected, Guard, TensorCheck},
-    source::{self, Key, Source, SourceId, SourceTable},
+    source::{self, Key, Probe, Source, SourceId, SourceTable},
 };
 use std::{collections::HashSet, rc::Rc};
 use taipan_frontend::{
@@ -176,7 +176,7 @@ impl<'vm> Assumptions<'vm> {
         Some(Handle { object, source: self.sources.intern(Source::InstanceDict(at.source)) })
     }
 
-    /// The value under a key of a dict.
+    /// The value under a key of a dict; the key itself where it is in a set.
     pub fn dict_item(&mut self, dict: &Handle, key: &Key) -> Option<Handle> {
         self.child(dict, Source::DictItem(dict.source, key.clone()), false)
     }
@@ -220,6 +220,11 @@ impl<'vm> Assumptions<'vm> {
     /// What a cell holds.
     pub fn cell(&mut self, cell: &Handle) -> Option<Handle> {
         self.child(cell, Source::Cell(cell.source), false)
+    }
+
+    /// What a cached function, whose identity has been asked, keeps for a call; see [`taipan_frontend::vm::LruCache::probe`].
+    pub fn cached(&mut self, function: &Handle, probe: Probe) -> Option<Handle> {
+        self.child(function, Source::Cached(function.source, probe), false)
     }
 
     /// What a data descriptor of a native, immutable type gives. The object's type has been asked before.

@@ -12,4 +12,4 @@ pub mod source;
 pub use assume::{Assumptions, Handle};
 pub use guard::{Check, Expected, Failure, FailureKind, Guard, TensorCheck};
 pub use program::{Captured, Program, Roots};
-pub use source::{Key, ObjectKey, Path, PathStep, Source, SourceId, SourceTable};
+pub use source::{Key, ObjectKey, Path, PathStep, Probe, Source, SourceId, SourceTable};

@@ -131,7 +131,7 @@ fn is_anchored(step: &Step, guards: &[Guard], anchored: &[bool], values: &[Optio
         Source::TypeAttr(..) | Source::SuperAttr(..) => !inspect::is_mutable_class(parent) || watch.class(parent, vm),
         Source::InstanceDict(_) => inspect::has_watched_namespace(parent),
         Source::DictItem(_, Key::Name(name)) => watch.key(parent, name, vm),
-        Source::DictItem(_, Key::Const(_) | Key::Object(_)) | Source::Item(..) | Source::Cell(_) => false,
+        Source::DictItem(_, Key::Const(_) | Key::Object(_)) | Source::Item(..) | Source::Cell(_) | Source::Cached(..) => false,
         Source::Native(_, name) => match *name {
             // Parts of a method, property or descriptor never change; of a function the watch tells.
             "__func__" | "__self__" | "fget" | "fset" | "fdel" | "__globals__" | "__builtins__" | "__closure__" | "start" | "stop"

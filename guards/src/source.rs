@@ -6,7 +6,10 @@ use std::{
     hash::{Hash, Hasher},
     rc::Rc,
 };
-use taipan_frontend::inspect::{self, Const, Name, Object, Pin, Vm};
+use taipan_frontend::{
+    inspect::{self, Const, Name, Object, Pin, Vm},
+    vm::LruCache,
+};
 
 /// A source in its table; parents come before children.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -102,6 +105,29 @@ impl Key {
     }
 }
 
+/// By what a call of a cached function is looked up.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// See [`LruCache::probe`].
+    pub object: Object,
+    /// The arguments as readers see them.
+    pub shown: Rc<str>,
+}
+
+impl PartialEq for Probe {
+    fn eq(&self, other: &Probe) -> bool {
+        inspect::same(&self.object, &other.object)
+    }
+}
+
+impl Eq for Probe {}
+
+impl Hash for Probe {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        inspect::identity(&self.object).hash(state);
+    }
+}
+
 /// How a value is reached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
@@ -151,12 +177,14 @@ pub enum Source {
     SuperAttr(SourceId, SourceId, Name),
     /// The namespace of an object.
     InstanceDict(SourceId),
-    /// The value under a key of a dict.
+    /// The value under a key of a dict; of a set, the key itself.
     DictItem(SourceId, Key),
     /// An item of a list or tuple.
     Item(SourceId, u32),
     /// The contents of a cell.
     Cell(SourceId),
+    /// What a cached function keeps for a call.
+    Cached(SourceId, Probe),
     /// What a data descriptor of a native, immutable type gives: `__func__`, `__globals__`, `fget`.
     Native(SourceId, &'static str),
 }
@@ -187,6 +215,7 @@ impl Source {
             | Source::DictItem(p, _)
             | Source::Item(p, _)
             | Source::Cell(p)
+            | Source::Cached(p, _)
             | Source::Native(p, _) => Some(p),
         }
     }
@@ -199,7 +228,7 @@ pub type Path = Vec<PathStep>;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PathStep {
     /// The way. A path starts with `local`, `stack`, `globals`, `builtins`, `handled`, `new object` or `known`, and goes on by `type`,
-    /// `class attribute`, `super attribute`, `namespace`, `key`, `item`, `cell` and `member`.
+    /// `class attribute`, `super attribute`, `namespace`, `key`, `item`, `cell`, `cached call` and `member`.
     pub way: &'static str,
     /// The frame of the entry where the path starts, 0 being the outermost; 0 for other steps.
     pub frame: u16,
@@ -277,6 +306,7 @@ impl SourceTable {
                 _ => format!("{}.cell_contents", self.text(*p)),
             },
             Source::Item(p, i) => format!("{}[{i}]", self.text(*p)),
+            Source::Cached(p, probe) => format!("{}({})", self.text(*p), probe.shown),
             Source::Native(p, name) => format!("{}.{name}", self.text(*p)),
             Source::DictItem(p, key) => match (self.get(*p), key) {
                 (Source::Globals { .. }, Key::Name(n)) => format!("global {n}"),
@@ -326,6 +356,7 @@ impl SourceTable {
             Source::DictItem(_, key) => ("key", 0, key.text()),
             Source::Item(_, index) => ("item", 0, index.to_string()),
             Source::Cell(_) => ("cell", 0, String::new()),
+            Source::Cached(_, probe) => ("cached call", 0, probe.shown.to_string()),
             Source::Native(_, name) => ("member", 0, (*name).to_owned()),
         };
         path.push(PathStep { way, frame, name });
@@ -366,14 +397,21 @@ pub fn read(source: &Source, parent: &Object, other: Option<&Object>, vm: &Vm) -
         Source::TypeAttr(_, name) => inspect::type_lookup(parent, name),
         Source::SuperAttr(_, _, name) => inspect::type_lookup_after(parent, other?, name).map(|found| found.0),
         Source::InstanceDict(_) => inspect::instance_dict(parent),
-        Source::DictItem(_, Key::Name(name)) => inspect::dict_get(parent, name, vm),
-        Source::DictItem(_, Key::Const(key)) => inspect::dict_get_item(parent, &key.object, vm),
-        Source::DictItem(_, Key::Object(key)) => inspect::dict_get_item(parent, &key.0.object()?, vm),
+        Source::DictItem(_, Key::Name(name)) => {
+            inspect::dict_get(parent, name, vm).or_else(|| inspect::set_element(parent, inspect::name_object(name), vm))
+        }
+        Source::DictItem(_, Key::Const(key)) => keyed(parent, &key.object, vm),
+        Source::DictItem(_, Key::Object(key)) => keyed(parent, &key.0.object()?, vm),
         Source::Item(_, index) => match inspect::tuple_items(parent) {
             Some(items) => items.get(*index as usize).cloned(),
             None => inspect::list_item(parent, *index as usize),
         },
         Source::Cell(_) => inspect::cell_contents(parent, vm),
+        Source::Cached(_, probe) => LruCache::of(parent)?.peek(&probe.object, vm),
         Source::Native(_, name) => inspect::native_attribute(parent, name, vm),
     }
+}
+
+fn keyed(parent: &Object, key: &Object, vm: &Vm) -> Option<Object> {
+    inspect::dict_get_item(parent, key, vm).or_else(|| inspect::set_element(parent, key, vm))
 }

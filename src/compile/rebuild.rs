@@ -4,6 +4,7 @@ use taipan_frontend::{
     bridge::FrameState,
     inspect::{self, Object, Vm},
     torch::{make_tensor, torch_type},
+    vm::LruCache,
 };
 use taipan_tensor::tape::Var;
 use taipan_tracer::{
@@ -107,6 +108,11 @@ impl Made {
                         inspect::dict_set(&dict, &key, None, vm);
                     }
                     inspect::dict_set(&dict, &key, value.map(|v| self.get(v)), vm);
+                }
+                Effect::CacheHit(cache, probe) => {
+                    if let Some(cache) = LruCache::of(&self.get(*cache)) {
+                        cache.note_hit(probe, vm);
+                    }
                 }
                 Effect::Cell(cell, contents) => inspect::set_cell(&self.get(*cell), contents.map(|c| self.get(c)), vm),
             }

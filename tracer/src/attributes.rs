@@ -428,6 +428,12 @@ impl Recorder<'_> {
                 _ => Ok(Found::Value(self.wrap(found.clone()))),
             };
         }
+        if self.is_cached_function(found) {
+            self.assume.identity(found);
+            let function = self.wrap(found.clone());
+            let bind = |receiver: &Value| Kind::Method { function: function.clone(), receiver: receiver.clone() };
+            return Ok(Found::Value(owner.map(bind).map_or(function.clone(), |method| self.make(method))));
+        }
         let descriptor_class = self.assume.class(found);
         let get = self.name("__get__");
         let Some(method) = self.assume.type_attribute(&descriptor_class, get) else { return Ok(Found::Value(self.wrap(found.clone()))) };

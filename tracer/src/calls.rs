@@ -162,6 +162,9 @@ impl Recorder<'_> {
                 if let Some(op) = self.op_callable(&handle) {
                     return self.call_torch(&op, args, keywords);
                 }
+                if self.is_cached_function(&handle) {
+                    return self.call_cached(callable, &args, &keywords);
+                }
                 if self.is_class_value(callable)? {
                     return self.call_class(callable, &handle, args, keywords, then);
                 }
@@ -228,7 +231,7 @@ impl Recorder<'_> {
         }
         let metaclass = self.assume.class(class);
         let type_class = self.known_class(BuiltinType::Type);
-        if metaclass.address() != type_class.address() {
+        if metaclass.address() != type_class.address() && !self.has_type_call(&metaclass) {
             return stop(&stop::CALL, format!("a class with a metaclass: {}", self.describe_handle(class)));
         }
         let (new_name, init_name) = (self.name("__new__"), self.name("__init__"));
@@ -255,6 +258,19 @@ impl Recorder<'_> {
             return stop(&stop::CALL, "a class called by a protocol");
         }
         self.initialise(value, instance, args, keywords)
+    }
+
+    /// Whether a metaclass leaves calling its classes to `type`, as `ABCMeta` does.
+    fn has_type_call(&mut self, metaclass: &Handle) -> bool {
+        let name = self.name("__call__");
+        let base = self.known_class(BuiltinType::Type);
+        match (self.assume.type_attribute(metaclass, name), self.assume.type_attribute(&base, name)) {
+            (Some(found), Some(plain)) => {
+                self.assume.identity(&found);
+                found.address() == plain.address()
+            }
+            _ => false,
+        }
     }
 
     /// A class whose `__new__` is a script's: that is called first.

@@ -345,6 +345,10 @@ impl Recorder<'_> {
                 let items = self.dict_view_items(dict, self.view_kind(id))?;
                 self.any_equal(&items, item)?
             }
+            Kind::Real if matches!(self.builtin_type(&container)?, BuiltinType::Set | BuiltinType::FrozenSet) => {
+                let Some(set) = self.handle(&container) else { return stop(&stop::OPERATOR, "in a set without its object") };
+                self.real_set_holds(&set, item)?
+            }
             Kind::Instance { .. } | Kind::Real => {
                 let class = self.class(&container)?;
                 let name = self.name("__contains__");

@@ -9,7 +9,7 @@ use crate::{
 };
 use std::rc::Rc;
 use taipan_frontend::inspect::{BuiltinType, Const, Name, Pin};
-use taipan_guards::{Key, ObjectKey};
+use taipan_guards::{Handle, Key, ObjectKey};
 
 impl Recorder<'_> {
     pub(crate) fn build_tuple(&mut self, n: usize) -> Traced<Flow> {
@@ -254,24 +254,28 @@ impl Recorder<'_> {
                     return Ok(change.value.clone());
                 }
                 let Some(handle) = self.item(dict).handle.clone() else { return stop(&stop::REBUILD, "a dict without its object") };
-                match key {
-                    DictKey::Const(c) => {
-                        let key = Key::new(c, self.vm);
-                        Ok(self.assume.dict_item(&handle, &key).map(|h| self.wrap(h)))
-                    }
-                    // Its identity was assumed when it was made a key.
-                    DictKey::Object(id) => match self.item(*id).handle.clone() {
-                        Some(key) => {
-                            let key = Key::Object(ObjectKey(Pin::new(&self.assume.opaque(&key), self.vm)));
-                            Ok(self.assume.dict_item(&handle, &key).map(|h| self.wrap(h)))
-                        }
-                        // A key that didn't exist before the trace can't be in a real dict.
-                        None => Ok(None),
-                    },
-                    DictKey::Tuple(_) => stop(&stop::OPERATOR, "a real dict read by a tuple"),
-                }
+                Ok(self.key_of_real(key)?.and_then(|key| self.assume.dict_item(&handle, &key)).map(|h| self.wrap(h)))
             }
             _ => stop(&stop::OPERATOR, "a dict was expected"),
+        }
+    }
+
+    /// Whether a real set or frozenset holds a key.
+    pub(crate) fn real_set_holds(&mut self, set: &Handle, item: &Value) -> Traced<bool> {
+        let key = self.dict_key(item)?;
+        Ok(self.key_of_real(&key)?.is_some_and(|key| self.assume.dict_item(set, &key).is_some()))
+    }
+
+    /// A key for a real dict or set; `None` for an object that didn't exist before the trace, which can't be in one.
+    fn key_of_real(&self, key: &DictKey) -> Traced<Option<Key>> {
+        match key {
+            DictKey::Const(c) => Ok(Some(Key::new(c, self.vm))),
+            // Its identity was assumed when it was made a key.
+            DictKey::Object(id) => {
+                let pinned = |key: &Handle| Key::Object(ObjectKey(Pin::new(&self.assume.opaque(key), self.vm)));
+                Ok(self.item(*id).handle.as_ref().map(pinned))
+            }
+            DictKey::Tuple(_) => stop(&stop::OPERATOR, "a real dict or set asked for a tuple"),
         }
     }
 
@@ -580,55 +584,6 @@ impl Recorder<'_> {
             }
         }
         self.write(id, Kind::List(Rc::new(items)));
-        Ok(Flow::Next)
-    }
-
-    pub(crate) fn unpack_sequence(&mut self, n: usize) -> Traced<Flow> {
-        let value = self.pop()?;
-        if self.iterates_by_python(&value)? {
-            return match self.call_polyfill("items_of", vec![value], Then::Unpack(n))? {
-                Done::Value(value) => self.unpack(&value, n),
-                Done::Entered => Ok(Flow::Entered),
-            };
-        }
-        self.unpack(&value, n)
-    }
-
-    /// Pushes the items of a value, of which there must be `n`.
-    pub(crate) fn unpack(&mut self, value: &Value, n: usize) -> Traced<Flow> {
-        let items = self.iterate_or_unbind(value)?;
-        if items.len() != n {
-            let text = if items.len() > n {
-                format!("too many values to unpack (expected {n}, got {})", items.len())
-            } else {
-                format!("not enough values to unpack (expected {n}, got {})", items.len())
-            };
-            return self.raise("ValueError", &text);
-        }
-        for item in items.into_iter().rev() {
-            self.push(item)?;
-        }
-        Ok(Flow::Next)
-    }
-
-    pub(crate) fn unpack_ex(&mut self, arg: u32) -> Traced<Flow> {
-        let (before, after) = ((arg & 0xff) as usize, (arg >> 8) as usize);
-        let value = self.pop()?;
-        let mut items = self.iterate_or_unbind(&value)?;
-        if items.len() < before + after {
-            let text = format!("not enough values to unpack (expected at least {}, got {})", before + after, items.len());
-            return self.raise("ValueError", &text);
-        }
-        let tail = items.split_off(items.len() - after);
-        let middle = items.split_off(before);
-        for item in tail.into_iter().rev() {
-            self.push(item)?;
-        }
-        let middle = self.list(middle);
-        self.push(middle)?;
-        for item in items.into_iter().rev() {
-            self.push(item)?;
-        }
         Ok(Flow::Next)
     }
 

@@ -64,10 +64,23 @@ pub enum Then {
     Delegate,
     /// Its items, this many, are pushed.
     Unpack(usize),
+    /// It is the next item of a generator that is unpacked.
+    UnpackItem(Box<Unpacking>),
     /// It is one more item of what a built-in function collects from a generator.
     Collect(Box<Collecting>),
     /// It is the answer of a binary operator's method, and `NotImplemented` goes on to the next attempt.
     Operator(Box<crate::operators::Attempt>),
+}
+
+/// A generator of which not all items that are wanted have been seen yet.
+#[derive(Clone, Debug)]
+pub struct Unpacking {
+    /// The generator.
+    pub generator: ObjId,
+    /// The items so far.
+    pub items: Vec<Value>,
+    /// How many it must have.
+    pub count: usize,
 }
 
 /// A built-in function that has not seen all items of a generator yet.

@@ -76,6 +76,7 @@ impl Recorder<'_> {
                 let done = self.collected(*collecting)?;
                 self.push_done(done)
             }
+            Then::UnpackItem(unpacking) => self.unpacked(*unpacking),
             Then::Delegate => self.delegate_finished(value),
             Then::PushOr(default) => self.push(default),
             _ => self.raise("StopIteration", ""),

@@ -5,6 +5,7 @@
 //! and [`trace()`] the driver. Tracing runs no user code and changes nothing: real objects are reached through
 //! [`taipan_guards::Assumptions`] only.
 mod attributes;
+mod caches;
 mod calls;
 mod classes;
 mod compare;
@@ -24,6 +25,7 @@ pub mod stop;
 mod tensors;
 mod text;
 pub mod trace;
+mod unpacking;
 pub mod value;
 
 pub use recipe::{Effect, ExitFrame, Fill, Make, Recipe, Reg};

@@ -112,6 +112,8 @@ pub enum Effect {
     },
     /// Contents of a cell.
     Cell(Reg, Option<Reg>),
+    /// A call that a cached function has answered from what it holds: what it is looked up by.
+    CacheHit(Reg, Object),
 }
 
 /// A frame to be resumed.
@@ -183,6 +185,10 @@ impl<'r, 'vm> RecipeBuilder<'r, 'vm> {
         let changed: Vec<ObjId> = self.recorder.objects().filter(|(_, i)| i.changed && i.handle.is_some()).map(|(id, _)| id).collect();
         for id in &changed {
             self.effect(*id)?;
+        }
+        for (cache, probe) in self.recorder.cache_hits.clone() {
+            let cache = self.object(cache)?;
+            self.recipe.effects.push(Effect::CacheHit(cache, probe));
         }
         while let Some(id) = self.pending.pop() {
             self.fill(id)?;

@@ -58,6 +58,10 @@ pub struct Recorder<'vm> {
     pub inputs: Vec<ObjId>,
     /// Lines printed by `reveal`, for reports.
     pub revealed: Vec<(u32, String)>,
+    /// Calls that caches have answered, in order: the cached function, and what the call is looked up by.
+    pub cache_hits: Vec<(ObjId, Object)>,
+    /// Items of containers that were kept in the journal, taken back or not: what a trace costs besides its instructions.
+    pub copied: usize,
     heap: Vec<Item>,
     journal: Vec<(ObjId, Item)>,
     by_address: HashMap<usize, ObjId>,
@@ -72,6 +76,7 @@ pub struct Mark {
     journal: usize,
     ambient: Ambient,
     revealed: usize,
+    cache_hits: usize,
 }
 
 impl<'vm> Recorder<'vm> {
@@ -87,6 +92,8 @@ impl<'vm> Recorder<'vm> {
             ambient,
             inputs: vec![],
             revealed: vec![],
+            cache_hits: vec![],
+            copied: 0,
             heap: vec![],
             journal: vec![],
             by_address: HashMap::new(),
@@ -102,6 +109,7 @@ impl<'vm> Recorder<'vm> {
             journal: self.journal.len(),
             ambient: self.ambient,
             revealed: self.revealed.len(),
+            cache_hits: self.cache_hits.len(),
         }
     }
 
@@ -122,6 +130,7 @@ impl<'vm> Recorder<'vm> {
         self.inputs.truncate(self.graph.inputs().len());
         self.ambient = mark.ambient;
         self.revealed.truncate(mark.revealed);
+        self.cache_hits.truncate(mark.cache_hits);
     }
 
     /// Goes back to `mark`, but keeps what was assumed: it led to the decision to stop there.
@@ -132,7 +141,7 @@ impl<'vm> Recorder<'vm> {
 
     /// Whether a real object was changed.
     pub fn has_changes(&self) -> bool {
-        self.heap.iter().any(|item| item.changed && item.handle.is_some())
+        !self.cache_hits.is_empty() || self.heap.iter().any(|item| item.changed && item.handle.is_some())
     }
 
     /// The innermost frame.
@@ -164,6 +173,12 @@ impl<'vm> Recorder<'vm> {
     /// Changes an item; the journal keeps the old one.
     pub fn change(&mut self, id: ObjId, change: impl FnOnce(&mut Item)) {
         let old = self.heap[id.0 as usize].clone();
+        self.copied += match &old.kind {
+            Kind::List(items) => items.len(),
+            Kind::Dict(items) | Kind::Set(items, _) => items.len(),
+            Kind::RealDict(overlay) => overlay.len(),
+            _ => 0,
+        };
         self.journal.push((id, old));
         change(&mut self.heap[id.0 as usize]);
     }

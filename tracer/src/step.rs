@@ -347,6 +347,10 @@ impl Recorder<'_> {
             }
             Then::Discard => Ok(Flow::Next),
             Then::Unpack(count) => self.unpack(&value, count),
+            Then::UnpackItem(mut unpacking) => {
+                unpacking.items.push(value);
+                self.unpack_more(*unpacking)
+            }
             Then::Truth(negate) => match self.truth(&value)? {
                 Done::Value(Value::Const(taipan_frontend::inspect::Const::Bool(b))) => self.push(Value::bool(b != negate)),
                 _ => stop(&stop::OPERATOR, "the truth of a method's result"),

@@ -198,6 +198,10 @@ fn push_entry(recorder: &mut Recorder<'_>, entry: &[EntryFrame<'_>]) -> Result<(
     Ok(())
 }
 
+/// So many items copied for a change to a container cost as much as an instruction: a loop that fills a list must not take the
+/// square of its length in memory.
+const COPIES: usize = 32;
+
 struct Driver<'vm> {
     recorder: Recorder<'vm>,
     limits: Limits,
@@ -260,7 +264,8 @@ impl Driver<'_> {
         if self.limits.stop_at == Some(self.instructions) {
             return Some(Stop::new(&stop::BUDGET, "stopped by a test"));
         }
-        let over = self.instructions >= self.limits.instructions || self.recorder.graph.nodes().len() >= self.limits.nodes;
+        let work = self.instructions + self.recorder.copied / COPIES;
+        let over = work >= self.limits.instructions || self.recorder.graph.nodes().len() >= self.limits.nodes;
         over.then(|| Stop::new(&stop::BUDGET, format!("{} instructions", self.instructions)))
     }
 
@@ -465,7 +470,8 @@ impl Driver<'_> {
         match build_frames(&mut self.recorder, ambient) {
             Ok((recipe, frames)) => Ok(Exit::Break { recipe, frames, stop, place }),
             Err(unwind) => {
-                let why = stop_of(unwind);
+                let mut why = stop_of(unwind);
+                why.detail = format!("{}; the break was for [{}] {}", why.detail, stop.reason.name, stop.detail);
                 self.go_back(why)
             }
         }

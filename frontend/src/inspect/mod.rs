@@ -20,7 +20,7 @@ pub use read::*;
 pub use types::BuiltinType;
 pub use watching::{Watch, has_watched_namespace, tensor_epoch};
 
-use rustpython_vm::{AsObject, PyObjectRef, VirtualMachine, builtins::PyStrInterned};
+use rustpython_vm::{AsObject, PyObject, PyObjectRef, VirtualMachine, builtins::PyStrInterned};
 
 /// A counted reference to a Python object.
 pub type Object = PyObjectRef;
@@ -34,6 +34,11 @@ pub type Name = &'static PyStrInterned;
 /// Interns a name.
 pub fn name(text: &str, vm: &Vm) -> Name {
     vm.ctx.intern_str(text)
+}
+
+/// A name as an object.
+pub fn name_object(name: Name) -> &'static PyObject {
+    name.as_object()
 }
 
 /// A number that no other living object has.

@@ -109,6 +109,21 @@ pub fn constant(object: &Object, vm: &Vm) -> Option<Const> {
     })
 }
 
+/// Whether [`constant`] has a value for an object; makes none.
+pub fn is_constant(object: &Object, vm: &Vm) -> bool {
+    match BuiltinType::of(object, vm) {
+        BuiltinType::Str => object.downcast_ref::<PyStr>().is_some_and(|text| text.to_str().is_some()),
+        BuiltinType::None
+        | BuiltinType::Ellipsis
+        | BuiltinType::NotImplemented
+        | BuiltinType::Bool
+        | BuiltinType::Int
+        | BuiltinType::Float
+        | BuiltinType::Bytes => true,
+        _ => false,
+    }
+}
+
 /// The namespace of an object that has one: an instance, a module, a function, an exception.
 pub fn instance_dict(object: &Object) -> Option<Object> {
     object.dict().map(Into::into)
@@ -245,6 +260,15 @@ pub fn set_items(set: &Object) -> Option<Vec<Object>> {
         return Some(s.elements());
     }
     set.downcast_ref::<PyFrozenSet>().map(|s| s.elements())
+}
+
+/// The element of a set or frozenset that a key finds, given as the key; `None` too for other objects. The key hashes natively.
+pub fn set_element(set: &Object, key: &PyObject, vm: &Vm) -> Option<Object> {
+    let found = match set.downcast_ref::<PySet>() {
+        Some(set) => set.contains(key, vm),
+        None => set.downcast_ref::<PyFrozenSet>()?.contains(key, vm),
+    };
+    found.is_ok_and(|found| found).then(|| key.to_owned())
 }
 
 /// Whether an object is an exact `frozenset` of constants.

@@ -8,7 +8,11 @@ use rustpython_vm::{
     function::{FuncArgs, KwArgs},
 };
 use std::collections::HashMap;
-use taipan_ir::{Dim, Number, OpRef, Val, graph::Graph, op::Arg, schema::Schema};
+use taipan_ir::{
+    Dim, Number, OpRef, Val,
+    graph::Graph,
+    op::{Arg, Entry},
+};
 use taipan_tensor::{registry, tape::Var};
 
 /// Hands a graph and example inputs to a backend; its answer is called with the inputs and gives the outputs.
@@ -113,7 +117,7 @@ fn call_node(fx: &Object, op: OpRef, args: &[Arg<Val>], nodes: &HashMap<Val, Obj
         inspect::dict_set(&keywords, &vm.ctx.new_str(name).into(), Some(value), vm);
     }
     let args = inspect::make_tuple(positional, vm);
-    match function_of(&entry.schema, vm) {
+    match function_of(entry, vm) {
         Some(function) => vm.call_method(fx, "call_function", (function, args, keywords)),
         None => vm.call_method(fx, "call_method", (entry.schema.base, args, keywords)),
     }
@@ -121,13 +125,14 @@ fn call_node(fx: &Object, op: OpRef, args: &[Arg<Val>], nodes: &HashMap<Val, Obj
 
 /// The torch function of an op: of `torch._C`, else of `torch._C._nn`; the other way round for the `nn` overload, whose arguments
 /// may be in another order than those of the function of the same name.
-fn function_of(schema: &Schema, vm: &Vm) -> Option<Object> {
-    let base = schema.base;
-    let places = if schema.overload == "nn" { ["torch._C._nn", "torch._C"] } else { ["torch._C", "torch._C._nn"] };
+fn function_of(entry: &Entry, vm: &Vm) -> Option<Object> {
+    let base = entry.schema.base;
+    let places = if entry.schema.overload == "nn" { ["torch._C._nn", "torch._C"] } else { ["torch._C", "torch._C._nn"] };
+    // A method may have the name of a function that is another op.
+    let is_op = |found: &Object| op_of(found).is_some_and(|(overloads, _)| overloads.entries().iter().any(|known| known.op == entry.op));
     places
         .iter()
-        .find_map(|module| inspect::module_attribute(module, vm.ctx.intern_str(base), vm))
-        .filter(|f| op_of(f).is_some())
+        .find_map(|module| inspect::module_attribute(module, vm.ctx.intern_str(base), vm).filter(is_op))
         .or_else(|| state(vm).ok()?.internal_function(base, vm))
 }
 

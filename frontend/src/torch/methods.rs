@@ -77,10 +77,6 @@ pub(super) fn install(class: &'static Py<PyType>, vm: &VirtualMachine) {
         let change = move |zelf: PyRef<Variable>, args: FuncArgs, vm: &VirtualMachine| view_in_place(zelf, view, args, vm);
         class.set_attr(vm.ctx.intern_str(name), vm.new_method(name, class, change).into());
     }
-    for (name, dtype) in CONVERSIONS {
-        let convert = move |zelf: PyRef<Variable>, _args: FuncArgs, vm: &VirtualMachine| to_dtype(zelf, dtype, vm);
-        class.set_attr(vm.ctx.intern_str(name), vm.new_method(name, class, convert).into());
-    }
     let make = vm.new_function("_make_subclass", make_subclass);
     class.set_attr(vm.ctx.intern_str("_make_subclass"), PyStaticMethod::new(make.into()).into_ref(&vm.ctx).into());
 }
@@ -106,22 +102,6 @@ fn view_in_place(zelf: PyRef<Variable>, view: &str, args: FuncArgs, vm: &Virtual
     }
     Ok(zelf)
 }
-
-/// The methods that convert to a dtype.
-const CONVERSIONS: [(&str, DType); 12] = [
-    ("bool", DType::Bool),
-    ("byte", DType::U8),
-    ("char", DType::I8),
-    ("short", DType::I16),
-    ("int", DType::I32),
-    ("long", DType::I64),
-    ("half", DType::F16),
-    ("bfloat16", DType::BF16),
-    ("float", DType::F32),
-    ("double", DType::F64),
-    ("cfloat", DType::C64),
-    ("cdouble", DType::C128),
-];
 
 fn to_dtype(zelf: PyRef<Variable>, dtype: DType, vm: &VirtualMachine) -> PyResult {
     let state = zelf.state().clone();

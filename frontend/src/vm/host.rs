@@ -4,7 +4,7 @@ use super::{
     deadline::Interrupter,
     frozen, harden,
     host_access::{HostAccess, HostFile, Streams},
-    modules,
+    lru_cache, modules,
     policy::Policy,
     turn::{self, Contender, Leave, TakeOnDrop},
 };
@@ -167,6 +167,7 @@ fn install(access: HostAccess, policy: &Policy, vm: &VirtualMachine) -> PyResult
     // Instances can only be made once their class exists on this thread.
     let _ = (HostAccess::make_static_type(), HostFile::make_static_type());
     crate::watch::install(vm)?;
+    lru_cache::install(vm)?;
     let names = vm.ctx.new_dict();
     names.set_item("host", access.into_pyobject(vm), vm)?;
     let loaded = vm.sys_module.get_attr("modules", vm)?;

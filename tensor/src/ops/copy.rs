@@ -34,6 +34,7 @@ macro_rules! conversions {
 /// `float()`, `long()` and so on.
 pub static CONVERSIONS: &[Op] = conversions! {
     "float" F32; "double" F64; "half" F16; "bfloat16" BF16; "long" I64; "int" I32; "short" I16; "char" I8; "byte" U8; "bool" Bool;
+    "cfloat" C64; "cdouble" C128;
 };
 
 /// The op tables of this file.
