@@ -71,6 +71,11 @@ pub const fn form(heads: &'static [&'static str]) -> Form {
 /// Programs of all that Python has: control flow, containers, closures, objects, exceptions, breaks.
 pub static PROGRAMS: Grammar = Grammar {
     prelude: "\
+@functools.lru_cache(maxsize=2)
+def remembered(n, k=1):
+    return [n * k]
+part = functools.partial(helper, 2, m=3)
+NUMBERS = {1, 2}
 def program(x, y, i, j, l, d, o, flag):
     global COUNT
     total = 0
@@ -137,6 +142,10 @@ static STATEMENTS: &[Form] = &[
     form(&["COUNT += {int}"]),
     form(&["TABLE['made'] = {int}"]),
     form(&["add({int}, twice={bool})"]),
+    form(&["remembered({digit}).append({int})"]),
+    form(&["remembered.cache_clear()"]),
+    form(&["NUMBERS.add({int})"]),
+    form(&["{=int}, {=int} = numbers(i)"]),
     form(&["{LIST}.append(f'{{{int}}}:{{COUNT:>3}}')"]),
     form(&["print(i, {int})"]),
     form(&["print({tensor})"]),
@@ -161,6 +170,7 @@ static STATEMENTS: &[Form] = &[
     form(&["try:", "finally:"]),
     form(&["with torch.no_grad():"]),
     form(&["with o.held() as {=int}:"]),
+    form(&["match {DICT}:\n    case {{'k': _, **others}}: add(len(others))\n    case {{1: other}}: {LIST}.append(other)"]),
     form(&["match {int}:\n    case 0: {INT} = 7\n    case 1 | 2 if {bool}: add(1)\n    case other: {LIST}.append(other)"]),
 ];
 
@@ -199,6 +209,9 @@ static INTS: &[&str] = &[
     "next(numbers(2))",
     "(lambda q, k={int}: q * k)({int})",
     "int({bool})",
+    "remembered({int})[0]",
+    "remembered({digit}, k=2)[-1]",
+    "part({int}, m=1)",
     "len({{{int}, {int}}})",
 ];
 
@@ -209,6 +222,7 @@ static BOOLS: &[&str] = &[
     "{int} == {int}",
     "{int} != {int}",
     "{int} in {LIST}",
+    "{int} in NUMBERS",
     "{int} in {DICT}",
     "'k' in {DICT}",
     "not {bool}",

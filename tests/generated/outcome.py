@@ -1,6 +1,7 @@
 """Calls a generated function plainly and compiled, and says where what can be seen of the calls differs."""
 
 import contextlib
+import functools
 import io
 import sys
 import traceback
@@ -67,7 +68,7 @@ def number(value):
 
 def namespace(source, kind):
     """The globals of a program, which is defined in them."""
-    names = {"torch": torch, "F": F, "Bigger": Bigger, "helper": helper, "number": number, "COUNT": 3, "TABLE": {"a": 1}}
+    names = {"torch": torch, "F": F, "functools": functools, "Bigger": Bigger, "helper": helper, "number": number, "COUNT": 3, "TABLE": {"a": 1}}
     exec(compile(source, f"<{kind}>", "exec"), names)
     return names
 
@@ -184,7 +185,9 @@ def outcome(function, names, turn, kind):
         results, shown = [], raised(error, kind)
     finally:
         sys.stdout = stdout
-    around = seen.show([arguments, names["COUNT"], names["TABLE"]])
+    remembered = names.get("remembered")
+    cached = remembered and tuple(remembered.cache_info())
+    around = seen.show([arguments, names["COUNT"], names["TABLE"], sorted(names.get("NUMBERS", ())), cached])
     ambient = torch.is_grad_enabled(), int(torch.get_rng_state().sum())
     return {
         "result": shown,

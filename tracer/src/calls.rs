@@ -165,6 +165,9 @@ impl Recorder<'_> {
                 if self.is_cached_function(&handle) {
                     return self.call_cached(callable, &args, &keywords);
                 }
+                if self.is_partial(&handle) {
+                    return self.call_partial(&handle, args, keywords, then);
+                }
                 if self.is_class_value(callable)? {
                     return self.call_class(callable, &handle, args, keywords, then);
                 }

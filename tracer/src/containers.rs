@@ -613,6 +613,29 @@ impl Recorder<'_> {
         self.push(Value::bool(is))
     }
 
+    /// MATCH_KEYS: a tuple of the values under the keys on top of the stack, `None` where one is missing.
+    pub(crate) fn match_keys(&mut self) -> Traced<Flow> {
+        let (keys, subject) = (self.peek(0)?, self.peek(1)?);
+        let Some((id, Kind::Dict(_) | Kind::RealDict(_))) = self.kind_of(&subject)? else {
+            return stop(&stop::OPCODE, "a mapping pattern on something else than a dict");
+        };
+        let mut seen = vec![];
+        let mut values = vec![];
+        for key in self.iterate(&keys)? {
+            let key = self.dict_key(&key)?;
+            if seen.contains(&key) {
+                return stop(&stop::RAISES, "a mapping pattern with a key twice");
+            }
+            match self.dict_get(id, &key)? {
+                Some(value) => values.push(value),
+                None => return self.push(Value::NONE),
+            }
+            seen.push(key);
+        }
+        let values = self.tuple(values);
+        self.push(values)
+    }
+
     /// `len(value)`.
     pub(crate) fn length(&mut self, value: &Value) -> Traced<Done> {
         let value = self.resolve(value)?;

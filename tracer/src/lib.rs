@@ -18,6 +18,7 @@ mod methods;
 mod names;
 pub mod natives;
 pub mod operators;
+mod partials;
 pub mod recipe;
 pub mod recorder;
 pub mod step;

@@ -5,7 +5,7 @@ use crate::{
     recorder::{Recorder, Traced, Unwind, stop},
     step::Flow,
     stop::{self, Stop},
-    value::{FunctionValue, Kind, ObjId, Value},
+    value::{FunctionValue, Kind, ObjId, SetClass, Value},
 };
 use std::rc::Rc;
 use taipan_frontend::{
@@ -38,7 +38,11 @@ impl Recorder<'_> {
                     None => self.known(object.clone()),
                 }
             }
-            // Code objects, frozensets, complex numbers: kept by the code object that the entry holds.
+            BuiltinType::FrozenSet => {
+                let items: Vec<Value> = inspect::set_items(object).unwrap_or_default().iter().map(|o| self.constant_object(o)).collect();
+                self.make_set(&items, SetClass::FrozenSet).unwrap_or_else(|_| self.known(object.clone()))
+            }
+            // Code objects, complex numbers: kept by the code object that the entry holds.
             _ => self.known(object.clone()),
         }
     }

@@ -105,6 +105,7 @@ impl Recorder<'_> {
             Opcode::GetLen => self.get_len(),
             Opcode::MatchSequence => self.match_sequence(),
             Opcode::MatchMapping => self.match_mapping(),
+            Opcode::MatchKeys => self.match_keys(),
             // Control.
             Opcode::JumpForward | Opcode::JumpBackward | Opcode::JumpBackwardNoInterrupt => jump(instruction),
             Opcode::PopJumpIfTrue => self.pop_jump_if(true, instruction),
@@ -154,7 +155,6 @@ impl Recorder<'_> {
             | Opcode::LoadLocals
             | Opcode::LoadName
             | Opcode::MatchClass
-            | Opcode::MatchKeys
             | Opcode::Reserved
             | Opcode::SetupAnnotations
             | Opcode::StoreName => not_modelled(instruction.op),

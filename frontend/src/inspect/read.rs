@@ -416,6 +416,17 @@ pub fn function_code_is(object: &Object, code: &super::Pin, vm: &Vm) -> bool {
     object.downcast_ref::<PyFunction>().and_then(|f| crate::code::code_of_function(f, vm)).is_some_and(|c| code.is(&c))
 }
 
+/// Whether an object is a `functools.partial`, and no instance of a subclass: its class is a native one that calls by itself.
+pub fn is_partial(object: &Object, vm: &Vm) -> bool {
+    let class = class_of(object);
+    let own = || {
+        let call = own_attribute(&class, vm.ctx.intern_str("__call__"))?;
+        let owner = native_attribute(&call, "__objclass__", vm)?;
+        Some(BuiltinType::of(&call, vm) == BuiltinType::WrapperDescriptor && owner.is(&class))
+    };
+    class_name(&class) == "partial" && own() == Some(true)
+}
+
 /// What a name means in the module `builtins`.
 pub fn builtin(name: &str, vm: &Vm) -> Option<Object> {
     vm.builtins.get_attr(vm.ctx.intern_str(name), vm).ok()
