@@ -80,3 +80,110 @@ pub fn poisson(generator: &mut Twister, rate: f64) -> f64 {
         }
     }
 }
+
+/// A number of the gamma distribution of this shape and rate one, by Marsaglia's and Tsang's rejection. What is made of the shape alone
+/// is rounded as a number of the shape's type, which is `f32` where `single`.
+pub fn gamma(generator: &mut Twister, shape: f64, single: bool) -> f64 {
+    let round = |x: f64| if single { f64::from(x as f32) } else { x };
+    // Smaller shapes have no such rejection: a draw of the next shape is scaled down.
+    let (scale, shape) = if shape < 1.0 {
+        if shape == 0.0 {
+            return 0.0;
+        }
+        ((1.0 - generator.uniform_f64()).powf(round(1.0 / shape)), round(shape + 1.0))
+    } else {
+        (1.0, shape)
+    };
+    // The third is of single precision whatever the type.
+    let d = round(shape - f64::from(1.0_f32 / 3.0));
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let (x, y) = loop {
+            let x = generator.normal_f64();
+            let y = 1.0 + c * x;
+            if y > 0.0 {
+                break (x, y);
+            }
+        };
+        let v = y * y * y;
+        let u = 1.0 - generator.uniform_f64();
+        let square = x * x;
+        if u < 1.0 - 0.0331 * square * square || u.ln() < 0.5 * square + d * (1.0 - v + v.ln()) {
+            return scale * d * v;
+        }
+    }
+}
+
+/// Successes of this probability in `count` tries: by the gaps between them where they are few, else by Hörmann's transformed rejection.
+pub fn binomial(generator: &mut Twister, count: f64, p: f64) -> f64 {
+    if count <= 0.0 || p <= 0.0 {
+        return 0.0;
+    }
+    if p >= 1.0 {
+        return count;
+    }
+    if p > 0.5 {
+        return count - fewer_half(generator, count, 1.0 - p);
+    }
+    // What isn't a number draws as the gaps do.
+    fewer_half(generator, count, p)
+}
+
+fn fewer_half(generator: &mut Twister, count: f64, p: f64) -> f64 {
+    if count * p >= 10.0 {
+        return binomial_by_rejection(generator, count, p);
+    }
+    let log = (-p).ln_1p();
+    let (mut tries, mut successes) = (0.0, 0.0);
+    loop {
+        tries += (generator.uniform_f64().ln() / log).ceil();
+        if tries > count || tries.is_nan() {
+            return successes;
+        }
+        successes += 1.0;
+    }
+}
+
+fn binomial_by_rejection(generator: &mut Twister, n: f64, p: f64) -> f64 {
+    let spread = (n * p * (1.0 - p)).sqrt();
+    let b = 1.15 + 2.53 * spread;
+    let a = -0.0873 + 0.0248 * b + 0.01 * p;
+    let c = n * p + 0.5;
+    let accepted = 0.92 - 4.2 / b;
+    let odds = p / (1.0 - p);
+    let alpha = (2.83 + 5.1 / b) * spread;
+    let m = ((n + 1.0) * p).floor();
+    loop {
+        let u = generator.uniform_f64() - 0.5;
+        let v = generator.uniform_f64();
+        let distance = 0.5 - u.abs();
+        let k = ((2.0 * a / distance + b) * u + c).floor();
+        if distance >= 0.07 && v <= accepted {
+            return k;
+        }
+        if !(0.0..=n).contains(&k) {
+            continue;
+        }
+        let v = (v * alpha / (a / (distance * distance) + b)).ln();
+        let density = (m + 0.5) * ((m + 1.0) / (odds * (n - m + 1.0))).ln()
+            + (n + 1.0) * ((n - m + 1.0) / (n - k + 1.0)).ln()
+            + (k + 0.5) * (odds * (n - k + 1.0) / (k + 1.0)).ln()
+            + stirling_rest(m)
+            + stirling_rest(n - m)
+            - stirling_rest(k)
+            - stirling_rest(n - k);
+        if v <= density {
+            return k;
+        }
+    }
+}
+
+/// What Stirling's formula lacks of `ln k!`.
+fn stirling_rest(k: f64) -> f64 {
+    if k <= 9.0 {
+        let exact = libm::lgamma(k + 1.0);
+        return exact - ((k + 0.5) * (k + 1.0).ln() - (k + 1.0) + 0.5 * (2.0 * PI).ln());
+    }
+    let square = (k + 1.0) * (k + 1.0);
+    (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (k + 1.0)
+}

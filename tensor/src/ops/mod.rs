@@ -36,6 +36,7 @@ pub mod pool;
 pub mod quantile;
 pub mod random;
 pub mod random_fill;
+pub mod random_gamma;
 pub mod random_mask;
 pub mod random_sample;
 pub mod reduce;
@@ -80,6 +81,7 @@ pub static TABLES: &[&[Op]] = &[
     random::OPS,
     random_fill::OPS,
     random_mask::OPS,
+    random_gamma::OPS,
     random_sample::OPS,
     convolution::OPS,
     columns::OPS,

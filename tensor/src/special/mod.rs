@@ -3,6 +3,7 @@
 mod bessel;
 mod gamma;
 mod normal;
+pub mod slope;
 
 use taipan_ir::body::Function;
 

@@ -1,32 +1,66 @@
-"""`torch.distributions`: samples, and the logs of their probabilities; each distribution is loaded when it is first named."""
+"""`torch.distributions`: distributions, the constraints of their parameters, and transforms. What is named is loaded when it is named."""
 
-# Where each name lives.
-_HOMES = {
-    "bernoulli": "Bernoulli", "beta": "Beta", "categorical": "Categorical OneHotCategorical OneHotCategoricalStraightThrough",
-    "cauchy": "Cauchy", "chi2": "Chi2", "dirichlet": "Dirichlet", "distribution": "Distribution", "exponential": "Exponential",
-    "gamma": "Gamma", "geometric": "Geometric", "gumbel": "Gumbel", "half_normal": "HalfNormal", "independent": "Independent",
-    "kl": "kl_divergence register_kl", "laplace": "Laplace", "log_normal": "LogNormal", "mixture_same_family": "MixtureSameFamily",
-    "multivariate_normal": "MultivariateNormal", "normal": "Normal", "poisson": "Poisson",
-    "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli", "relaxed_categorical": "RelaxedOneHotCategorical",
-    "studentT": "StudentT", "transformed_distribution": "TransformedDistribution",
-    "transforms": "AbsTransform AffineTransform ComposeTransform ExpTransform PowerTransform SigmoidTransform SoftmaxTransform "
-    "SoftplusTransform TanhTransform Transform identity_transform",
-    "uniform": "Uniform",
+from importlib import import_module
+
+from torch.distributions.bernoulli import Bernoulli
+from torch.distributions.categorical import Categorical
+from torch.distributions.distribution import Distribution
+from torch.distributions.normal import Normal
+from torch.distributions.uniform import Uniform
+
+_NAMES = {
+    "beta": "Beta",
+    "binomial": "Binomial",
+    "cauchy": "Cauchy",
+    "chi2": "Chi2",
+    "constraint_registry": "biject_to transform_to",
+    "dirichlet": "Dirichlet",
+    "exponential": "Exponential",
+    "fishersnedecor": "FisherSnedecor",
+    "gamma": "Gamma",
+    "geometric": "Geometric",
+    "gumbel": "Gumbel",
+    "half_cauchy": "HalfCauchy",
+    "half_normal": "HalfNormal",
+    "independent": "Independent",
+    "inverse_gamma": "InverseGamma",
+    "kl": "kl_divergence register_kl",
+    "kumaraswamy": "Kumaraswamy",
+    "laplace": "Laplace",
+    "log_normal": "LogNormal",
+    "logistic_normal": "LogisticNormal",
+    "lowrank_multivariate_normal": "LowRankMultivariateNormal",
+    "mixture_same_family": "MixtureSameFamily",
+    "multinomial": "Multinomial",
+    "multivariate_normal": "MultivariateNormal",
+    "negative_binomial": "NegativeBinomial",
+    "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
+    "pareto": "Pareto",
+    "poisson": "Poisson",
+    "relaxed_bernoulli": "RelaxedBernoulli",
+    "relaxed_categorical": "RelaxedOneHotCategorical",
+    "studentT": "StudentT",
+    "transformed_distribution": "TransformedDistribution",
+    "transforms": (
+        "AbsTransform AffineTransform CatTransform ComposeTransform CorrCholeskyTransform CumulativeDistributionTransform "
+        "ExpTransform IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform "
+        "SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform StickBreakingTransform TanhTransform Transform "
+        "identity_transform"
+    ),
+    "weibull": "Weibull",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_HOME_OF)
+__all__ = ["Bernoulli", "Categorical", "Distribution", "Normal", "Uniform", *_MODULES]
 
 
 def __getattr__(name):
-    import importlib
-
-    if name in _HOME_OF:
-        value = getattr(importlib.import_module("torch.distributions." + _HOME_OF[name]), name)
+    if name in _MODULES:
+        value = getattr(import_module(f"torch.distributions.{_MODULES[name]}"), name)
         globals()[name] = value
         return value
-    if name in _HOMES or name == "constraints":
-        return importlib.import_module("torch.distributions." + name)
+    if name in _NAMES:
+        return import_module(f"torch.distributions.{name}")
     from torch import _C
 
-    raise _C._missing("torch.distributions", name, list(_HOME_OF))
+    raise _C._missing("torch.distributions", name, [*globals(), *_MODULES])

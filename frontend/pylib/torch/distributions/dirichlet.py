@@ -1,13 +1,12 @@
-"""The Dirichlet distribution, and that of one of two shares."""
+"""Dirichlet's distribution."""
 
 import torch
 from torch.distributions import constraints
-from torch.distributions.distribution import Distribution, as_tensors
-from torch.distributions.gamma import refuse_gradient, standard_gamma
+from torch.distributions.distribution import ParametricDistribution
 
 
-class Dirichlet(Distribution):
-    """Shares of a whole."""
+class Dirichlet(ParametricDistribution):
+    """Shares of one, in proportion to gamma numbers of shapes `concentration`."""
 
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
@@ -19,44 +18,32 @@ class Dirichlet(Distribution):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
-    @property
-    def mean(self):
-        """The concentrations, as shares."""
-        return self.concentration / self.concentration.sum(-1, True)
+    mean = property(lambda self: self.concentration / self.concentration.sum(-1, True))
 
     @property
     def mode(self):
-        """The shares of the highest density."""
         above = (self.concentration - 1).clamp(min=0.0)
         mode = above / above.sum(-1, True)
-        below = (self.concentration < 1).all(dim=-1)
-        mode[below] = torch.nn.functional.one_hot(mode[below].argmax(dim=-1), above.shape[-1]).to(mode)
-        return mode
+        # Where no concentration is above one, all of it lies in a corner.
+        corner = torch.nn.functional.one_hot(self.concentration.argmax(dim=-1), self.concentration.size(-1)).to(mode)
+        return torch.where((self.concentration < 1).all(dim=-1, keepdim=True), corner, mode)
 
     @property
     def variance(self):
-        """The variance of each share."""
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape=torch.Size()):
-        refuse_gradient("Dirichlet", self.concentration)
-        concentration = self.concentration.expand(self._extended_shape(sample_shape))
-        drawn = standard_gamma(concentration.double())
-        shares = (drawn / drawn.sum(-1, keepdim=True)).to(concentration.dtype)
-        eps = torch.finfo(shares.dtype).eps
-        return shares.clamp(min=torch.finfo(shares.dtype).tiny, max=1 - eps / 2)
+        return torch._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
-        self._validate_sample(value)
-        return (
-            torch.xlogy(self.concentration - 1.0, value).sum(-1) + torch.lgamma(self.concentration.sum(-1))
-            - torch.lgamma(self.concentration).sum(-1)
-        )
+        if self._validate_args:
+            self._validate_sample(value)
+        powers = torch.xlogy(self.concentration - 1.0, value).sum(-1)
+        return powers + torch.lgamma(self.concentration.sum(-1)) - torch.lgamma(self.concentration).sum(-1)
 
     def entropy(self):
-        size, total = self.concentration.size(-1), self.concentration.sum(-1)
-        return (
-            torch.lgamma(self.concentration).sum(-1) - torch.lgamma(total) - (size - total) * torch.digamma(total)
-            - ((self.concentration - 1.0) * torch.digamma(self.concentration)).sum(-1)
-        )
+        a = self.concentration
+        total, count = a.sum(-1), a.size(-1)
+        log_beta = torch.lgamma(a).sum(-1) - torch.lgamma(total)
+        return log_beta - (count - total) * torch.digamma(total) - ((a - 1.0) * torch.digamma(a)).sum(-1)

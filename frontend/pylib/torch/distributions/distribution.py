@@ -1,35 +1,25 @@
 """What distributions share."""
 
+import warnings
+
 import torch
 from torch.distributions import constraints
-
-
-class lazy_parameter:
-    """A parameter that is computed from another when it is first asked for, and kept."""
-
-    def __init__(self, compute):
-        self.compute = compute
-        self.name = compute.__name__
-
-    def __get__(self, instance, owner=None):
-        if instance is None:
-            return self
-        with torch.enable_grad():
-            value = self.compute(instance)
-        instance.__dict__[self.name] = value
-        return value
+from torch.distributions.utils import lazy_property
 
 
 class Distribution:
-    """Draws samples and gives the logs of their probabilities.
-
-    Subclasses name where their parameters may lie in `arg_constraints`, and where their samples lie in `support`.
-    """
+    """Draws samples and gives the logs of their probabilities."""
 
     has_rsample = False
     has_enumerate_support = False
-    arg_constraints = {}
-    _validate_args = True
+    _validate_args = __debug__
+
+    @staticmethod
+    def set_default_validate_args(value):
+        """Whether distributions check their arguments where they aren't told."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
 
     def __init__(self, batch_shape=torch.Size(), event_shape=torch.Size(), validate_args=None):
         self._batch_shape = torch.Size(batch_shape)
@@ -37,14 +27,33 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            self._check_parameters()
+            self._validate_parameters()
+        super().__init__()
 
-    @staticmethod
-    def set_default_validate_args(value):
-        """Whether parameters and values are checked where a distribution is not told."""
-        if value not in (True, False):
-            raise ValueError
-        Distribution._validate_args = value
+    def _validate_parameters(self):
+        try:
+            wanted = self.arg_constraints
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the distribution "
+                "with `validate_args=False` to turn off validation."
+            )
+            return
+        for name, constraint in wanted.items():
+            if constraints.is_dependent(constraint):
+                continue
+            if name not in self.__dict__ and isinstance(getattr(type(self), name, None), lazy_property):
+                continue
+            value = getattr(self, name)
+            if not constraint.check(value).all():
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {self!r} "
+                    f"to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                )
+
+    def expand(self, batch_shape, _instance=None):
+        """The distribution with its parameters expanded to another batch shape."""
+        raise NotImplementedError
 
     @property
     def batch_shape(self):
@@ -57,8 +66,13 @@ class Distribution:
         return self._event_shape
 
     @property
+    def arg_constraints(self):
+        """The constraints that parameters satisfy, by name."""
+        raise NotImplementedError
+
+    @property
     def support(self):
-        """Where samples lie."""
+        """The constraint that samples satisfy."""
         raise NotImplementedError
 
     @property
@@ -68,7 +82,7 @@ class Distribution:
 
     @property
     def mode(self):
-        """The value of the highest density."""
+        """The most probable value."""
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
@@ -103,7 +117,7 @@ class Distribution:
         raise NotImplementedError
 
     def enumerate_support(self, expand=True):
-        """All values there are."""
+        """All values of a discrete distribution, along the first dim."""
         raise NotImplementedError
 
     def entropy(self):
@@ -111,59 +125,48 @@ class Distribution:
         raise NotImplementedError
 
     def perplexity(self):
-        """e to the entropy."""
+        """The exponential of the entropy."""
         return torch.exp(self.entropy())
-
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution over a larger batch."""
-        made = object.__new__(type(self))
-        batch_shape = torch.Size(batch_shape)
-        for name, value in self.__dict__.items():
-            if name in self.arg_constraints and isinstance(value, torch.Tensor):
-                value = value.expand(batch_shape + value.shape[len(self._batch_shape):])
-            made.__dict__[name] = value
-        made._batch_shape = batch_shape
-        return made
 
     def _extended_shape(self, sample_shape=torch.Size()):
         return torch.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
-    def _check_parameters(self):
-        """Raises ValueError where a parameter is out of its range."""
-        for name, constraint in self.arg_constraints.items():
-            if constraints.is_dependent(constraint) or (name not in self.__dict__ and hasattr(type(self), name)):
-                continue
-            value = getattr(self, name)
-            if not bool(constraint.check(value).all()):
-                raise ValueError(
-                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {self!r} to "
-                    f"satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
-                )
-
     def _validate_sample(self, value):
-        """Raises ValueError where `value` can't have been drawn; does nothing where checks are off."""
-        if not self._validate_args:
-            return
+        """Raises ValueError where a value can't be a sample."""
         if not isinstance(value, torch.Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
-        start = value.dim() - len(self._event_shape)
-        if value.shape[start:] != self._event_shape:
-            raise ValueError(
-                f"The right-most size of value must match event_shape: {value.size()} vs {self._event_shape}."
-            )
-        actual, expected = value.size(), self._batch_shape + self._event_shape
-        for one, other in zip(reversed(actual), reversed(expected)):
+        events = len(self._event_shape)
+        if value.shape[max(value.dim() - events, 0) :] != self._event_shape:
+            raise ValueError(f"The right-most size of value must match event_shape: {value.size()} vs {self._event_shape}.")
+        whole = self._extended_shape()
+        for one, other in zip(reversed(value.size()), reversed(whole)):
             if one != 1 and other != 1 and one != other:
-                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {actual} vs {expected}.")
+                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.size()} vs {whole}.")
         try:
             support = self.support
         except NotImplementedError:
-            return
-        if not bool(support.check(value).all()):
-            raise ValueError(
-                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support ({support!r}) "
-                f"of the distribution {self!r}, but found invalid values:\n{value}"
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please initialize the distribution with "
+                "`validate_args=False` to turn off validation."
             )
+            return
+        if not support.check(value).all():
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
+                f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def _new_instance(self, instance):
+        """An instance to fill in: the one given, or a new one of this type if that doesn't construct itself in its own way."""
+        if instance is not None:
+            return instance
+        known = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("torch.distributions"))
+        if type(self).__init__ is not known.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {known.__name__} that defines a custom __init__ method must also define a custom "
+                ".expand() method."
+            )
+        return type(self).__new__(type(self))
 
     def __repr__(self):
         parts = []
@@ -174,34 +177,21 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def as_tensors(*values):
-    """Numbers and tensors as tensors of one shape."""
-    like = next((value for value in values if isinstance(value, torch.Tensor)), None)
-    dtype = torch.get_default_dtype() if like is None else like.dtype
-    tensors = [value if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=dtype) for value in values]
-    shape = torch.broadcast_shapes(*[tensor.shape for tensor in tensors])
-    return [tensor.expand(shape) for tensor in tensors]
+class ParametricDistribution(Distribution):
+    """A distribution that is given by tensors which vary over its batch shape."""
 
+    def expand(self, batch_shape, _instance=None):
+        new = self._new_instance(_instance)
+        batch_shape = torch.Size(batch_shape)
+        for name, constraint in self.arg_constraints.items():
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                events = 0 if constraints.is_dependent(constraint) else constraint.event_dim
+                setattr(new, name, value.expand(batch_shape + value.shape[value.dim() - events :]))
+        self._expand_rest(new, batch_shape)
+        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
 
-def clamped(probs):
-    """Probabilities away from zero and one, so that logs of them are finite."""
-    eps = torch.finfo(probs.dtype).eps
-    return probs.clamp(min=eps, max=1 - eps)
-
-
-def probs_to_logits(probs, is_binary=False):
-    """The logs of probabilities, or of odds."""
-    probs = clamped(probs)
-    return torch.log(probs) - torch.log1p(-probs) if is_binary else torch.log(probs)
-
-
-def logits_to_probs(logits, is_binary=False):
-    """Probabilities by their logs, or by the logs of odds."""
-    return torch.sigmoid(logits) if is_binary else torch.softmax(logits, dim=-1)
-
-
-def either(probs, logits):
-    """The one parameter of two that was given."""
-    if (probs is None) == (logits is None):
-        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-    return logits if probs is None else probs
+    def _expand_rest(self, new, batch_shape):
+        """Gives an expanded distribution what isn't among its parameters."""

@@ -2,18 +2,19 @@
 
 import torch
 from torch.distributions import constraints
-from torch.distributions.distribution import Distribution, as_tensors
+from torch.distributions.distribution import ParametricDistribution
+from torch.distributions.utils import broadcast_all
 
 
-class Exponential(Distribution):
-    """Waiting times of events that come `rate` times in a unit."""
+class Exponential(ParametricDistribution):
+    """Times between events of a `rate`."""
 
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
 
     def __init__(self, rate, validate_args=None):
-        (self.rate,) = as_tensors(rate)
+        (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
     mean = property(lambda self: self.rate.reciprocal())
@@ -25,11 +26,13 @@ class Exponential(Distribution):
         return self.rate.new_empty(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value):
-        self._validate_sample(value)
+        if self._validate_args:
+            self._validate_sample(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value):
-        self._validate_sample(value)
+        if self._validate_args:
+            self._validate_sample(value)
         return 1 - torch.exp(-self.rate * value)
 
     def icdf(self, value):

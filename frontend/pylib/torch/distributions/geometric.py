@@ -2,32 +2,43 @@
 
 import torch
 from torch.distributions import constraints
-from torch.distributions.bernoulli import Binary
-from torch.distributions.distribution import as_tensors
+from torch.distributions.bernoulli import OfProbability
+from torch.distributions.utils import broadcast_all
 from torch.nn import functional as F
 
 
-class Geometric(Binary):
-    """How often a trial fails before it succeeds, each time with probability `probs`."""
+class Geometric(OfProbability):
+    """Failures before the first success."""
 
     support = constraints.nonnegative_integer
+
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        self._take(probs, logits)
+        super().__init__(self._param.shape, validate_args=validate_args)
+        if self._validate_args and probs is not None:
+            value = self.probs
+            if not (value > 0).all():
+                invalid = value[~(value > 0)]
+                raise ValueError(
+                    f"Expected parameter probs ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {self!r} "
+                    f"to be positive but found invalid values:\n{invalid}"
+                )
 
     mean = property(lambda self: 1.0 / self.probs - 1.0)
     mode = property(lambda self: torch.zeros_like(self.probs))
     variance = property(lambda self: (1.0 / self.probs - 1.0) / self.probs)
 
     def sample(self, sample_shape=torch.Size()):
-        shape = self._extended_shape(sample_shape)
-        tiny = torch.finfo(self.probs.dtype).tiny
         with torch.no_grad():
-            drawn = self.probs.new_empty(shape).uniform_(tiny, 1)
-            return (drawn.log() / (-self.probs).log1p()).floor()
+            u = self.probs.new_empty(self._extended_shape(sample_shape)).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
+            return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value):
-        self._validate_sample(value)
-        value, probs = as_tensors(value, self.probs)
-        probs = probs.clone(memory_format=torch.contiguous_format)
-        probs[(probs == 1) & (value == 0)] = 0
+        if self._validate_args:
+            self._validate_sample(value)
+        value, probs = broadcast_all(value, self.probs)
+        # Zero failures of a certain success: the product is zero, not what infinity makes of it.
+        probs = probs.masked_fill((probs == 1) & (value == 0), 0)
         return value * (-probs).log1p() + self.probs.log()
 
     def entropy(self):

@@ -1,32 +1,35 @@
-"""The Gumbel distribution."""
+"""Gumbel's distribution."""
 
 import math
 
 import torch
 from torch.distributions import constraints
-from torch.distributions.distribution import as_tensors
 from torch.distributions.transformed_distribution import TransformedDistribution
 from torch.distributions.transforms import AffineTransform, ExpTransform
 from torch.distributions.uniform import Uniform
+from torch.distributions.utils import broadcast_all
 
 _EULER = 0.57721566490153286060
 
 
 class Gumbel(TransformedDistribution):
-    """The largest of many exponential variables, moved by `loc` and stretched by `scale`."""
+    """The limit of the greatest of many exponential numbers, scaled and moved."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
 
     def __init__(self, loc, scale, validate_args=None):
-        self.loc, self.scale = as_tensors(loc, scale)
-        limits = torch.finfo(self.loc.dtype)
-        base = Uniform(torch.full_like(self.loc, limits.tiny), torch.full_like(self.loc, 1 - limits.eps), validate_args=False)
-        steps = [
-            ExpTransform().inv, AffineTransform(loc=0, scale=-torch.ones_like(self.scale)), ExpTransform().inv,
-            AffineTransform(loc=self.loc, scale=-self.scale),
-        ]
-        super().__init__(base, steps, validate_args=validate_args)
+        self.loc, self.scale = broadcast_all(loc, scale)
+        info = torch.finfo(self.loc.dtype)
+        base = Uniform(torch.full_like(self.loc, info.tiny), torch.full_like(self.loc, 1 - info.eps), validate_args=validate_args)
+        log = ExpTransform().inv
+        transforms = [log, AffineTransform(0, -torch.ones_like(self.scale)), log, AffineTransform(self.loc, -self.scale)]
+        super().__init__(base, transforms, validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        new = self._new_instance(_instance)
+        new.loc, new.scale = self.loc.expand(batch_shape), self.scale.expand(batch_shape)
+        return super().expand(batch_shape, _instance=new)
 
     mean = property(lambda self: self.loc + self.scale * _EULER)
     mode = property(lambda self: self.loc)
@@ -34,16 +37,10 @@ class Gumbel(TransformedDistribution):
     variance = property(lambda self: self.stddev.pow(2))
 
     def log_prob(self, value):
-        self._validate_sample(value)
+        if self._validate_args:
+            self._validate_sample(value)
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 
     def entropy(self):
         return self.scale.log() + (1 + _EULER)
-
-    def __repr__(self):
-        return f"Gumbel(loc: {_shown(self.loc)}, scale: {_shown(self.scale)})"
-
-
-def _shown(value):
-    return value if value.numel() == 1 else value.size()

@@ -1,4 +1,4 @@
-"""The absolute value of a normal variable."""
+"""The half-normal distribution."""
 
 import math
 
@@ -10,7 +10,7 @@ from torch.distributions.transforms import AbsTransform
 
 
 class HalfNormal(TransformedDistribution):
-    """The absolute value of a normal variable of mean zero."""
+    """The size of a normal number with mean zero."""
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
@@ -25,16 +25,17 @@ class HalfNormal(TransformedDistribution):
     variance = property(lambda self: self.scale.pow(2) * (1 - 2 / math.pi))
 
     def log_prob(self, value):
-        self._validate_sample(value)
-        log_prob = self.base_dist.log_prob(value) + math.log(2)
-        return torch.where(value >= 0, log_prob, -math.inf)
+        if self._validate_args:
+            self._validate_sample(value)
+        return torch.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -torch.inf)
 
     def cdf(self, value):
-        self._validate_sample(value)
+        if self._validate_args:
+            self._validate_sample(value)
         return 2 * self.base_dist.cdf(value) - 1
 
-    def icdf(self, value):
-        return self.base_dist.icdf((value + 1) / 2)
+    def icdf(self, prob):
+        return self.base_dist.icdf((prob + 1) / 2)
 
     def entropy(self):
         return self.base_dist.entropy() - math.log(2)

@@ -1,4 +1,4 @@
-"""The distribution whose logs are normal."""
+"""The log-normal distribution."""
 
 import torch
 from torch.distributions import constraints
@@ -8,7 +8,7 @@ from torch.distributions.transforms import ExpTransform
 
 
 class LogNormal(TransformedDistribution):
-    """e to a normal variable of mean `loc` and standard deviation `scale`."""
+    """The exponential of a normal number."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
@@ -24,7 +24,6 @@ class LogNormal(TransformedDistribution):
 
     @property
     def variance(self):
-        """The variance."""
         square = self.scale.pow(2)
         return square.expm1() * (2 * self.loc + square).exp()
 

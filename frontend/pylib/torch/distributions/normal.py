@@ -1,13 +1,14 @@
-"""The normal distribution, and those of its half and its exponential."""
+"""The normal distribution."""
 
 import math
 
 import torch
 from torch.distributions import constraints
-from torch.distributions.distribution import Distribution, as_tensors
+from torch.distributions.distribution import ParametricDistribution
+from torch.distributions.utils import broadcast_all, standard_normal
 
 
-class Normal(Distribution):
+class Normal(ParametricDistribution):
     """Normal with mean `loc` and standard deviation `scale`."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
@@ -15,7 +16,7 @@ class Normal(Distribution):
     has_rsample = True
 
     def __init__(self, loc, scale, validate_args=None):
-        self.loc, self.scale = as_tensors(loc, scale)
+        self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     mean = property(lambda self: self.loc)
@@ -29,16 +30,16 @@ class Normal(Distribution):
             return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape=torch.Size()):
-        shape = self._extended_shape(sample_shape)
-        noise = torch.empty(shape, dtype=self.loc.dtype, device=self.loc.device).normal_()
-        return self.loc + noise * self.scale
+        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
 
     def log_prob(self, value):
-        self._validate_sample(value)
+        if self._validate_args:
+            self._validate_sample(value)
         return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value):
-        self._validate_sample(value)
+        if self._validate_args:
+            self._validate_sample(value)
         return 0.5 * (1 + torch.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
     def icdf(self, value):

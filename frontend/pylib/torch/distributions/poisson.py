@@ -1,18 +1,19 @@
-"""The Poisson distribution."""
+"""Poisson's distribution."""
 
 import torch
 from torch.distributions import constraints
-from torch.distributions.distribution import Distribution, as_tensors
+from torch.distributions.distribution import ParametricDistribution
+from torch.distributions.utils import broadcast_all
 
 
-class Poisson(Distribution):
-    """How many events there are, of which there are `rate` on average."""
+class Poisson(ParametricDistribution):
+    """Events of a `rate` in a unit of time."""
 
     arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
 
     def __init__(self, rate, validate_args=None):
-        (self.rate,) = as_tensors(rate)
+        (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
     mean = property(lambda self: self.rate)
@@ -24,6 +25,7 @@ class Poisson(Distribution):
             return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
-        self._validate_sample(value)
-        rate, value = as_tensors(self.rate, value)
+        if self._validate_args:
+            self._validate_sample(value)
+        rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()

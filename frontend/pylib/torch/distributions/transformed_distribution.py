@@ -1,82 +1,110 @@
-"""Functions of samples."""
+"""Distributions of what transforms make of samples."""
 
 import torch
+from torch.distributions import constraints
 from torch.distributions.distribution import Distribution
-from torch.distributions.independent import Independent, sum_rightmost
+from torch.distributions.independent import Independent
 from torch.distributions.transforms import ComposeTransform, Transform
+from torch.distributions.utils import sum_rightmost
 
 
 class TransformedDistribution(Distribution):
-    """Samples of `base_distribution`, handed through functions."""
+    """The distribution of transformed samples of another one."""
 
     arg_constraints = {}
 
     def __init__(self, base_distribution, transforms, validate_args=None):
-        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
-        if not all(isinstance(transform, Transform) for transform in self.transforms):
-            raise ValueError("transforms must be a Transform or a list of Transforms")
+        if isinstance(transforms, Transform):
+            self.transforms = [transforms]
+        elif isinstance(transforms, list):
+            if not all(isinstance(t, Transform) for t in transforms):
+                raise ValueError("transforms must be a Transform or a list of Transforms")
+            self.transforms = transforms
+        else:
+            raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
         whole = ComposeTransform(self.transforms)
-        # Functions of vectors take the last dims of the batch for dims of one sample.
-        lacking = whole.event_dim - len(base_distribution.event_shape)
-        base = Independent(base_distribution, lacking) if lacking > 0 else base_distribution
-        self.base_dist = base
-        shape = whole.forward_shape(base.batch_shape + base.event_shape)
-        event_dim = max(whole.event_dim, len(base.event_shape))
-        super().__init__(shape[: len(shape) - event_dim], shape[len(shape) - event_dim :], validate_args=validate_args)
+        shape = base_distribution.batch_shape + base_distribution.event_shape
+        if len(shape) < whole.domain.event_dim:
+            raise ValueError(f"base_distribution needs to have shape with size at least {whole.domain.event_dim}, but got {shape}.")
+        forward = whole.forward_shape(shape)
+        widest = whole.inverse_shape(forward)
+        if shape != widest:
+            batch = widest[: len(widest) - len(base_distribution.event_shape)]
+            base_distribution = base_distribution.expand(batch)
+        missing = whole.domain.event_dim - len(base_distribution.event_shape)
+        if missing > 0:
+            base_distribution = Independent(base_distribution, missing)
+        self.base_dist = base_distribution
+        events = max(len(base_distribution.event_shape) + whole.codomain.event_dim - whole.domain.event_dim, whole.codomain.event_dim)
+        cut = len(forward) - events
+        super().__init__(forward[:cut], forward[cut:], validate_args=validate_args)
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
 
-    @property
+    def expand(self, batch_shape, _instance=None):
+        new = self._new_instance(_instance)
+        batch_shape = torch.Size(batch_shape)
+        shape = batch_shape + self.event_shape
+        for transform in reversed(self.transforms):
+            shape = transform.inverse_shape(shape)
+        new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
+        new.transforms = self.transforms
+        Distribution.__init__(new, batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    @constraints.dependent_property
     def support(self):
-        """Where the last function takes its values."""
-        return self.transforms[-1].codomain if self.transforms else self.base_dist.support
+        if not self.transforms:
+            return self.base_dist.support
+        support = self.transforms[-1].codomain
+        missing = len(self.event_shape) - support.event_dim
+        return constraints.independent(support, missing) if missing > 0 else support
 
     def sample(self, sample_shape=torch.Size()):
         with torch.no_grad():
-            return self._through(self.base_dist.sample(sample_shape))
+            x = self.base_dist.sample(sample_shape)
+            for transform in self.transforms:
+                x = transform(x)
+            return x
 
     def rsample(self, sample_shape=torch.Size()):
-        return self._through(self.base_dist.rsample(sample_shape))
-
-    def _through(self, value):
+        x = self.base_dist.rsample(sample_shape)
         for transform in self.transforms:
-            value = transform(value)
-        return value
+            x = transform(x)
+        return x
 
     def log_prob(self, value):
         if self._validate_args:
             self._validate_sample(value)
-        event_dim = len(self._event_shape)
-        total = 0.0
+        events = len(self.event_shape)
+        stretch = 0.0
         y = value
         for transform in reversed(self.transforms):
-            x = transform._inv_call(y)
-            event_dim += transform.domain.event_dim - transform.codomain.event_dim
-            total = total - sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.domain.event_dim)
+            x = transform.inv(y)
+            events += transform.domain.event_dim - transform.codomain.event_dim
+            stretch = stretch - sum_rightmost(transform.log_abs_det_jacobian(x, y), events - transform.domain.event_dim)
             y = x
-        return total + sum_rightmost(self.base_dist.log_prob(y), event_dim - len(self.base_dist.event_shape))
+        return stretch + sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
 
-    def cdf(self, value):
-        for transform in reversed(self.transforms):
-            value = transform._inv_call(value)
-        return self._turned(self.base_dist.cdf(value))
-
-    def icdf(self, value):
-        return self._through(self.base_dist.icdf(self._turned(value)))
-
-    def _turned(self, value):
-        """The probability of the other side, where the functions turn the order of numbers."""
+    def _from_below(self, probability):
+        """The probability of values below, of the base's where transforms fall."""
         sign = 1
         for transform in self.transforms:
             sign = sign * transform.sign
-        return value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
+        if isinstance(sign, int) and sign == 1:
+            return probability
+        return sign * (probability - 0.5) + 0.5
 
-    def expand(self, batch_shape, _instance=None):
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.base_dist = self.base_dist.expand(batch_shape)
-        made._batch_shape = torch.Size(batch_shape)
-        return made
+    def cdf(self, value):
+        for transform in reversed(self.transforms):
+            value = transform.inv(value)
+        if self._validate_args:
+            self.base_dist._validate_sample(value)
+        return self._from_below(self.base_dist.cdf(value))
 
-    def __repr__(self):
-        return type(self).__name__ + "()"
+    def icdf(self, value):
+        value = self.base_dist.icdf(self._from_below(value))
+        for transform in self.transforms:
+            value = transform(value)
+        return value
