@@ -29,6 +29,9 @@ const MISSING: &[&str] = &[
     "unique_dim",
     "unique_dim_consecutive",
     // PyTorch differentiates these; no rule is written.
+    // PyTorch has none of them either.
+    "_standard_gamma_grad",
+    "_dirichlet_grad",
     "_lu_factor",
     "_lu_permutation",
     "frexp.Tensor",
