@@ -222,7 +222,9 @@ impl Assembled {
             cellvars: meta.cell_variables.into(),
             freevars: meta.free_variables.into(),
         };
-        PyCode::new_ref_with_bag(vm, code)
+        let code = PyCode::new_ref_with_bag(vm, code);
+        super::keep_in_place(&code);
+        code
     }
 
     /// Appends the offsets of `part`; answers the number of EXTENDED_ARG units of each of its instructions.

@@ -6,6 +6,7 @@
 mod assemble;
 mod decode;
 mod function;
+mod in_place;
 mod info;
 mod shapes;
 mod verify;
@@ -18,6 +19,7 @@ pub use shapes::Shape;
 pub use verify::{VerifyError, verify};
 
 pub(crate) use function::{code_of, code_of_function};
+pub(crate) use in_place::keep_in_place;
 
 pub(crate) use info::CodeTable;
 pub use rustpython_compiler_core::SourceLocation as SourcePlace;

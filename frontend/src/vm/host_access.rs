@@ -8,9 +8,10 @@ use super::{
     policy::{Policy, Refusal, Right},
     turn::pause,
 };
+use crate::code::keep_in_place;
 use rustpython_vm::{
     AsObject, Py, PyObjectRef, PyPayload, PyRef, PyResult, VirtualMachine,
-    builtins::{PyBaseExceptionRef, PyStr},
+    builtins::{PyBaseExceptionRef, PyCode, PyStr},
     convert::ToPyObject,
     function::{ArgBytesLike, FsPath},
     pyclass,
@@ -215,6 +216,13 @@ impl HostAccess {
     fn engine_module(_zelf: &Py<Self>, name: String, vm: &VirtualMachine) -> Option<PyObjectRef> {
         let source = frozen::source(&name)?;
         Some(vm.new_tuple((source.path, source.package)).into())
+    }
+
+    /// The code of a module, ready to run.
+    #[pymethod]
+    fn prepared(_zelf: &Py<Self>, code: PyRef<PyCode>) -> PyRef<PyCode> {
+        keep_in_place(&code);
+        code
     }
 
     /// File name and text of a module that is part of the engine.

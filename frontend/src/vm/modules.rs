@@ -1,6 +1,7 @@
 //! The native modules the VM lacks without its operating-system layer. Their bodies are Python frozen
 //! by `build.rs`; being built-in modules, the standard library finds them where it expects them.
 
+use crate::code::keep_in_place;
 use rustpython_vm::{
     Context, Py, PyResult, VirtualMachine,
     builtins::{PyModule, PyModuleDef},
@@ -16,6 +17,7 @@ pub(super) fn definitions(ctx: &Context) -> [&'static PyModuleDef; 3] {
 /// Runs the frozen module `body` in the namespace of `module`.
 fn fill(module: &Py<PyModule>, body: &str, vm: &VirtualMachine) -> PyResult<()> {
     let code = import::make_frozen(vm, body)?;
+    keep_in_place(&code);
     vm.run_code_obj(code, Scope::with_builtins(None, module.dict(), vm))?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Running scripts: as `__main__` like Python does, or as a named module that the program keeps.
 
 use super::{host::Host, host_access};
+use crate::code::keep_in_place;
 use rustpython_vm::{
     AsObject, Py, PyObject, PyObjectRef, PyRef, PyResult, VirtualMachine,
     builtins::{PyBaseException, PyInt, PyModule, PyTraceback},
@@ -112,6 +113,7 @@ pub fn load(vm: &VirtualMachine, script: &Script) -> PyResult<PyRef<PyModule>> {
     // Tracebacks and `inspect` ask this for the text: the file may be unreadable, or not a file at all.
     names.set_item("__loader__", text_loader(vm, script)?, vm)?;
     let code = vm.compile(&script.text, Mode::Exec, script.path.clone()).map_err(|error| error.into_pyexception(vm, Some(&script.text)))?;
+    keep_in_place(&code);
     modules.set_item(script.module.as_str(), module.clone().into(), vm)?;
     let scope = Scope::with_builtins(None, names, vm);
     if let Err(exception) = vm.run_code_obj(code, scope) {

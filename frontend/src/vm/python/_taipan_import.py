@@ -23,7 +23,7 @@ class _Loader:
 
     def exec_module(self, module):
         module.__file__ = self.path
-        _call_with_frames_removed(exec, self.get_code(self.name), module.__dict__)
+        _call_with_frames_removed(exec, host.prepared(self.get_code(self.name)), module.__dict__)
 
     def get_filename(self, name=None):
         return self.path
