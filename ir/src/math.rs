@@ -332,7 +332,10 @@ impl Body {
             let small = b.compare_number(Compare::Lt, size, 1e-5);
             let half = b.mul_number(x, 0.5);
             let series = b.fma(half, x, x);
-            b.select(small, series, difference)
+            let result = b.select(small, series, difference);
+            // The sum of zeros of both signs is positive.
+            let none = b.compare_number(Compare::Eq, x, 0.0);
+            b.select(none, x, result)
         })
     }
 
@@ -427,7 +430,10 @@ impl Body {
         let z = self.mul(r, r);
         let p = self.polynomial(z, sin);
         let cube = self.mul(z, r);
-        let sine = self.fma(p, cube, r);
+        let bent = self.fma(p, cube, r);
+        // The sum of zeros of both signs is positive.
+        let none = self.compare_number(Compare::Eq, r, 0.0);
+        let sine = self.select(none, r, bent);
         let q = self.polynomial(z, cos);
         let (half, one) = (self.number(z, -0.5), self.number(z, 1.0));
         let fourth = self.mul(z, z);

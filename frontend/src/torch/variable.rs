@@ -97,7 +97,7 @@ impl Variable {
 
     /// Whether gradients flow to or through it.
     pub fn requires_grad(&self) -> bool {
-        self.meta.asks_for_grad() || !self.is_leaf()
+        self.with_data(|data| self.meta.requires_grad(data))
     }
 
     /// Whether it wasn't computed from tensors that require grad.

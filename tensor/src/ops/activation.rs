@@ -41,7 +41,8 @@ pub static OPS: &[Op] = &[
             refusing(
                 pointwise("relu(Tensor self) -> Tensor", ALL, Common, rules::common, |b, a| {
                     let zero = b.number(x(a, 0), 0.0);
-                    b.max(x(a, 0), zero)
+                    // Of equals `max` gives the second: a negative zero stays.
+                    b.max(zero, x(a, 0))
                 }),
                 |_, a| dtypes::no_bools(a, || OpError::not_implemented("Boolean inputs not supported for relu")),
             ),
@@ -274,8 +275,11 @@ pub static OPS: &[Op] = &[
                 let minus = b.neg(bound);
                 let (less, more) = (b.sub(x(a, 0), bound), b.add(x(a, 0), bound));
                 let (above, below) = (b.compare(Compare::Gt, x(a, 0), bound), b.compare(Compare::Lt, x(a, 0), minus));
+                // Nothing but for NaN, which stays.
+                let missing = b.compare(Compare::Ne, x(a, 0), x(a, 0));
                 let zero = b.number(x(a, 0), 0.0);
-                let result = b.select(below, more, zero);
+                let near = b.select(missing, x(a, 0), zero);
+                let result = b.select(below, more, near);
                 b.select(above, less, result)
             }),
             |_, a| dtypes::floats(a, "softshrink_check").and_then(|()| numbers::shrinkage(a)),
@@ -288,8 +292,8 @@ pub static OPS: &[Op] = &[
             refusing(
                 pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", ALL, Common, threshold_rule, |b, a| {
                     let value = b.operand(x(a, 0), &a[2]);
-                    let above = b.compare_number(Compare::Gt, x(a, 0), args::float(a, 1, 0.0));
-                    b.select(above, x(a, 0), value)
+                    let below = b.compare_number(Compare::Le, x(a, 0), args::float(a, 1, 0.0));
+                    b.select(below, value, x(a, 0))
                 }),
                 |cx, a| numbers::operand::<1>(cx, a).and_then(|()| numbers::operand::<2>(cx, a)),
             ),
@@ -312,8 +316,9 @@ fn between(b: &mut Body, value: Scalar, low: f64, high: f64) -> Scalar {
     let within = |x: f64| numbers::integer_range(b.dtype(value)).map_or(x, |(least, greatest)| x.clamp(least as f64, greatest as f64));
     let (low, high) = (within(low), within(high));
     let (low, high) = (b.number(value, low), b.number(value, high));
-    let bounded = b.max(value, low);
-    b.min(bounded, high)
+    // Of equals the second comes out: the value, whose zero may be negative.
+    let bounded = b.max(low, value);
+    b.min(high, bounded)
 }
 
 fn softplus(b: &mut Body, value: Scalar, beta: f64, threshold: f64) -> Scalar {

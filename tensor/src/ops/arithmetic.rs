@@ -253,7 +253,7 @@ pub static OPS: &[Op] = &[
         samples(
             gradient(
                 pointwise("maximum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
-                    b.max(x(a, 0), x(a, 1))
+                    extreme(b, a, Binary::Max)
                 }),
                 "self, other",
                 |b| of_extreme(b, "lt.Tensor", "gt.Tensor"),
@@ -266,7 +266,7 @@ pub static OPS: &[Op] = &[
         samples(
             gradient(
                 pointwise("minimum(Tensor self, Tensor other) -> Tensor", Forms::BOTH, Common, rules::common, |b, a| {
-                    b.min(x(a, 0), x(a, 1))
+                    extreme(b, a, Binary::Min)
                 }),
                 "self, other",
                 |b| of_extreme(b, "gt.Tensor", "lt.Tensor"),
@@ -317,7 +317,7 @@ pub static OPS: &[Op] = &[
                 "self, min, max",
                 of_clamp,
             ),
-            &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None"],
+            &["f32[5], -0.5, 0.5", "f32[5], min=0", "i64[5], 1, 3", "f32[2,3], f32[3], None", "f32[2,3], f32[3], f32[2,3]"],
         ),
         "clamp is not supported for complex types",
     ),
@@ -343,13 +343,12 @@ pub static OPS: &[Op] = &[
             gradient(
                 refusing(
                     pointwise("clamp_min(Tensor self, Tensor|Scalar min) -> Tensor", ALL, Common, rules::common, |b, a| {
-                        let low = bound(b, x(a, 0), &a[1]);
-                        b.max(x(a, 0), low)
+                        clamped(b, x(a, 0), &a[1], &Arg::Absent)
                     }),
                     numbers::bounds::<1, 0>,
                 ),
                 "self, min",
-                |b| of_bound(b, "gt.Tensor"),
+                |b| of_bound(b, "lt.Tensor", "gt.Tensor"),
             ),
             &["f32[5], 0.1"],
         ),
@@ -360,13 +359,12 @@ pub static OPS: &[Op] = &[
             gradient(
                 refusing(
                     pointwise("clamp_max(Tensor self, Tensor|Scalar max) -> Tensor", ALL, Common, rules::common, |b, a| {
-                        let high = bound(b, x(a, 0), &a[1]);
-                        b.min(x(a, 0), high)
+                        clamped(b, x(a, 0), &Arg::Absent, &a[1])
                     }),
                     numbers::bounds::<0, 1>,
                 ),
                 "self, max",
-                |b| of_bound(b, "lt.Tensor"),
+                |b| of_bound(b, "gt.Tensor", "lt.Tensor"),
             ),
             &["f32[5], 0.1"],
         ),
@@ -495,9 +493,9 @@ pub static OPS: &[Op] = &[
             pointwise("copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", ALL, Float, rules::float, |b, a| {
                 let size = b.abs(x(a, 0));
                 let minus = b.neg(size);
-                // The sign of a zero shows in its reciprocal.
-                let reciprocal = b.number_div(1.0, x(a, 1));
-                let negative = b.compare_number(Compare::Lt, reciprocal, 0.0);
+                let int = if b.dtype(x(a, 1)) == DType::F64 { DType::I64 } else { DType::I32 };
+                let bits = b.bitcast(x(a, 1), int);
+                let negative = b.compare_number(Compare::Lt, bits, 0.0);
                 b.select(negative, minus, size)
             }),
             "self: self, result",
@@ -574,29 +572,48 @@ fn truncated(b: &mut Body, quotient: Scalar) -> Scalar {
 
 fn ignoring_nan(b: &mut Body, a: &[Arg<Scalar>], op: Binary) -> Scalar {
     let (p, q) = (x(a, 0), x(a, 1));
-    let both = b.binary(op, p, q);
+    // Of equals, which may be zeros of both signs, the first, but for bfloat16.
+    let both = if b.half() == Some(DType::BF16) { b.binary(op, p, q) } else { b.binary(op, q, p) };
     let (p_ordinary, q_ordinary) = (b.compare(Compare::Eq, p, p), b.compare(Compare::Eq, q, q));
     let result = b.select(q_ordinary, both, p);
     b.select(p_ordinary, result, q)
 }
 
+/// The value between the bounds. Where it equals one its own zero, which has a sign, comes out for numbers and for half types.
 fn clamped(b: &mut Body, value: Scalar, low: &Arg<Scalar>, high: &Arg<Scalar>) -> Scalar {
     let mut result = value;
-    if !low.is_absent() {
-        let low = bound(b, value, low);
-        result = b.max(result, low);
-    }
-    if !high.is_absent() {
-        let high = bound(b, value, high);
-        result = b.min(result, high);
+    for (limit, op) in [(low, Binary::Max), (high, Binary::Min)] {
+        if limit.is_absent() {
+            continue;
+        }
+        let keeps = b.half().is_some() || fixed(b, limit).is_some();
+        let limit = bound(b, value, limit);
+        // Of equals the second comes out.
+        result = if keeps { b.binary(op, limit, result) } else { b.binary(op, result, limit) };
     }
     result
 }
 
+/// The greater or the lesser of two tensors' elements. Of equals, which may be zeros of both signs, PyTorch gives the first among half
+/// types and the second among others.
+fn extreme(b: &mut Body, a: &[Arg<Scalar>], op: Binary) -> Scalar {
+    let (p, q) = (x(a, 0), x(a, 1));
+    if b.half().is_some() { b.binary(op, q, p) } else { b.binary(op, p, q) }
+}
+
+/// A bound as a number, where it is one.
+fn fixed(b: &Body, arg: &Arg<Scalar>) -> Option<Number> {
+    match arg {
+        Arg::Number(number) => Some(*number),
+        Arg::Tensor(scalar) => b.known(*scalar),
+        _ => None,
+    }
+}
+
 /// A bound of the type of `value`; a number beyond what an integer type holds is its least or greatest.
 fn bound(b: &mut Body, value: Scalar, arg: &Arg<Scalar>) -> Scalar {
-    match (arg, numbers::integer_range(b.dtype(value))) {
-        (Arg::Number(Number::Int(n)), Some((least, greatest))) => b.operand(value, &Arg::Number(Number::Int((*n).clamp(least, greatest)))),
+    match (fixed(b, arg), numbers::integer_range(b.dtype(value))) {
+        (Some(Number::Int(n)), Some((least, greatest))) => b.operand(value, &Arg::Number(Number::Int(n.clamp(least, greatest)))),
         _ => b.operand(value, arg),
     }
 }
@@ -640,7 +657,9 @@ fn power(b: &mut Body, base: Scalar, exponent: Scalar) -> Scalar {
         }
         return result;
     }
-    for bit in 0..8 * dtype.size() as u32 - 1 {
+    // The last bit of signed types is the sign.
+    let bits = 8 * dtype.size() as u32 - u32::from(dtype != DType::U8);
+    for bit in 0..bits {
         let mask = b.constant(Number::Int(1i64 << bit), dtype);
         let set = b.binary(Binary::And, exponent, mask);
         let set = b.truth(set);

@@ -102,13 +102,13 @@ pub static OPS: &[Op] = &[
     ),
     no_complex(
         question("signbit(Tensor self) -> Tensor", |b, a| {
-            let negative = b.compare_number(Compare::Lt, x(a, 0), 0.0);
-            if !b.dtype(x(a, 0)).is_float() {
-                return negative;
-            }
-            let reciprocal = b.number_div(1.0, x(a, 0));
-            let below = b.compare_number(Compare::Lt, reciprocal, 0.0);
-            b.binary(Binary::Or, negative, below)
+            let value = x(a, 0);
+            let bits = match b.dtype(value) {
+                DType::F64 => b.bitcast(value, DType::I64),
+                DType::F32 => b.bitcast(value, DType::I32),
+                _ => value,
+            };
+            b.compare_number(Compare::Lt, bits, 0.0)
         }),
         "signbit is not implemented for complex tensors.",
     ),

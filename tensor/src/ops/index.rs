@@ -17,6 +17,7 @@ use crate::{
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Dim, Facts, Op, OpError, Rel, Shape,
+    facts::row_major,
     op::{FactsList, Family, Forms, Kernel, RuleContext},
 };
 
@@ -58,6 +59,7 @@ pub static OPS: &[Op] = &[
             "f32[3,4,5], [i64[2]%3, None, i64[2]%5]",
             "f32[3,4], [i64[2,1]%3, i64[3]%4]",
             "f32[3,4], [bool[3]]",
+            "f32[3,4].t, [i64[2]%4]",
         ],
     )),
     moves(samples(
@@ -67,7 +69,7 @@ pub static OPS: &[Op] = &[
                     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
                     BOTH,
                     Family::Scatter,
-                    rules::like_first,
+                    super::join::like_copy,
                     Kernel(&(index_put as KernelFn)),
                 ),
                 indexing::index_put,
@@ -75,7 +77,12 @@ pub static OPS: &[Op] = &[
             "indices",
             of_index_put,
         ),
-        &["f32[3,4], [i64[2]%3], f32[4]", "f32[3,4], [i64[2]%3], f32[2,4], True", "f32[3,4], [None, i64[2]%4], f32[3,2]"],
+        &[
+            "f32[3,4], [i64[2]%3], f32[4]",
+            "f32[3,4], [i64[2]%3], f32[2,4], True",
+            "f32[3,4], [None, i64[2]%4], f32[3,2]",
+            "f32[3,4].t, [i64[2]%4], f32[3]",
+        ],
     )),
     mutate("index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)", BOTH, "index_put"),
     moves(samples(
@@ -309,7 +316,7 @@ fn index_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, 
         Arg::Tensors(list) => list.iter().map(|f| Some(*f)).collect(),
         _ => vec![],
     };
-    let mut used = vec![];
+    let (mut used, mut vectors) = (vec![], vec![]);
     let mut shape: Shape = Shape::new();
     let mut d = 0;
     let mut fresh = None;
@@ -336,6 +343,7 @@ fn index_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, 
             Some(index) => {
                 check_index_dtype(index)?;
                 shape = broadcast_pair(cx.dims, &shape, &index.dims)?;
+                vectors.push(*index);
                 used.push(d);
                 d += 1;
             }
@@ -348,14 +356,32 @@ fn index_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, 
     let adjacent = used.windows(2).all(|w| w[1] == w[0] + 1);
     let first = if adjacent { used.first().copied().unwrap_or(0) } else { 0 };
     let rest: Vec<usize> = (0..x.rank()).filter(|d| !used.contains(d)).collect();
-    let dims: Shape = rest
-        .iter()
-        .filter(|d| **d < first)
-        .map(|d| x.dims[*d])
-        .chain(shape)
-        .chain(rest.iter().filter(|d| **d >= first).map(|d| x.dims[*d]))
-        .collect();
-    rules::fresh(cx, x, x.dtype, dims)
+    let arranged = |own: &[Dim], indexed: &[Dim]| -> Shape {
+        let (before, after) = (rest.iter().filter(|d| **d < first), rest.iter().filter(|d| **d >= first));
+        before.map(|d| own[*d]).chain(indexed.iter().copied()).chain(after.map(|d| own[*d])).collect()
+    };
+    let dims = arranged(&x.dims, &shape);
+    let mut out = rules::fresh(cx, x, x.dtype, dims.clone())?;
+    let mut plain = row_major(cx.dims, &x.dims)? == x.strides;
+    for index in &vectors {
+        plain = plain && row_major(cx.dims, &index.dims)? == index.strides;
+    }
+    if !plain {
+        // The dims lie as those of the tensor do, in which the indexed ones have no place, and then as those of the indices.
+        let strides = arranged(&x.strides, &vec![Dim::Is(0); shape.len()]);
+        let spread = Facts { dims: dims.clone(), strides, ..x.clone() };
+        let behind = rest.iter().filter(|d| **d >= first).count();
+        let widened = |index: &&Facts| {
+            let mut wide = (*index).clone();
+            wide.dims.extend(std::iter::repeat_n(Dim::Is(1), behind));
+            wide.strides.extend(std::iter::repeat_n(Dim::Is(0), behind));
+            wide
+        };
+        let wide: Vec<Facts> = vectors.iter().map(widened).collect();
+        let all: Vec<&Facts> = std::iter::once(&spread).chain(&wide).collect();
+        out[0].strides = rules::pointwise_strides(cx.dims, &dims, &all)?;
+    }
+    Ok(out)
 }
 
 fn index_list(arg: &Arg<Tensor>) -> Vec<Option<Tensor>> {

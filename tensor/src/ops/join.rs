@@ -218,7 +218,7 @@ fn cat_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, Op
 }
 
 /// Facts of a copy that lies as argument 0 does.
-fn like_copy(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+pub fn like_copy(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let f = *args::tensor(a, 0)?;
     let strides = strides_of_copy(cx.dims, f, MemoryFormat::Preserve)?;
     Ok(smallvec![Facts { strides, offset: Dim::Is(0), ..f.clone() }])

@@ -8,6 +8,7 @@ pub mod refusal;
 pub mod rules;
 
 pub mod activation;
+pub mod antialias;
 pub mod arithmetic;
 pub mod attention;
 pub mod bag;
@@ -89,6 +90,7 @@ pub static TABLES: &[&[Op]] = &[
     pool::OPS,
     sort::OPS,
     scan::OPS,
+    antialias::OPS,
     resize::OPS,
     einsum::OPS,
     synonyms::OPS,

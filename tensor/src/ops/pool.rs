@@ -12,6 +12,7 @@ use crate::{Context, KernelFn, Tensor, element::Real, layout::Sizes, with_real, 
 use smallvec::smallvec;
 use taipan_ir::{
     Arg, DType, Dim, DimOp, Emitter, Facts, Op, OpError, Rel, Shape, Val,
+    facts::row_major,
     op::{FactsList, Family, Forms, Kernel, RuleContext, Vals},
 };
 
@@ -231,9 +232,24 @@ fn windows_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>], dilation: Option<us
     if dilated { rules::image(cx, &[x], x.dtype, dims) } else { flat_image(cx, x, dims) }
 }
 
-/// As [`rules::image`] for images; volumes lie row by row.
+/// As [`rules::image`] for images, and for sequences as images of one row; volumes lie row by row.
 fn flat_image(cx: &mut RuleContext<'_>, x: &Facts, dims: Shape) -> Result<FactsList, OpError> {
-    if x.rank() == 4 { rules::image(cx, &[x], x.dtype, dims) } else { rules::fresh(cx, x, x.dtype, dims) }
+    if x.rank() == 4 {
+        return rules::image(cx, &[x], x.dtype, dims);
+    }
+    let mut out = rules::fresh(cx, x, x.dtype, dims)?;
+    if x.rank() == 3 && row_major(cx.dims, &x.dims)? != x.strides {
+        let (mut image, mut sizes) = (x.clone(), out[0].dims.clone());
+        let row = cx.dims.calc(DimOp::Mul, x.dims[2], x.strides[2]);
+        image.dims.insert(2, Dim::Is(1));
+        image.strides.insert(2, row);
+        sizes.insert(2, Dim::Is(1));
+        if rules::is_channels_last(cx.dims, &image)? {
+            out[0].strides = rules::channels_last(cx.dims, &sizes);
+            out[0].strides.remove(2);
+        }
+    }
+    Ok(out)
 }
 
 fn adaptive_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {

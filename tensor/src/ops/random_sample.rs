@@ -55,7 +55,7 @@ pub static OPS: &[Op] = &[
                 let slope = (args::float(a, 1, 0.0) + args::float(a, 2, 0.0)) / 2.0;
                 let name = if inplace { "leaky_relu_" } else { "leaky_relu" };
                 let result = call(e, name, &[t(value), super::call::f(slope)])?;
-                return Ok(if inplace { smallvec![value] } else { result });
+                return if inplace { Ok(smallvec![value]) } else { call(e, "contiguous", &[t(result[0])]) };
             }
             let noise = one(e, "rrelu_noise", &[t(value), a[1].clone(), a[2].clone()])?;
             if inplace {

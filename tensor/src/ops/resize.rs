@@ -1,6 +1,7 @@
 //! Padding, resampling and rearranging of images.
 
 use super::{
+    antialias::MODES,
     args,
     call::{self, call, dims, f, i, one, t},
     copy::images_like,
@@ -119,6 +120,10 @@ pub static OPS: &[Op] = &[
             "f32[1,2,3,4], [6,5], mode='bilinear'",
             "f32[1,2,3,4], [5,7], mode='bilinear', align_corners=True",
             "f32[1,2,5], 8, mode='linear'",
+            "f32[1,2,5,7], [3,4], mode='bilinear', antialias=True",
+            "f64[1,2,5,7], [3,9], mode='bicubic', align_corners=True, antialias=True",
+            "f32[1,2,5,7], scale_factor=0.5, mode='bicubic', antialias=True",
+            "f32[1,2,7,5], [2,3], mode='lanczos', antialias=True",
         ],
     ),
     composite(
@@ -282,12 +287,13 @@ fn interpolate(e: &mut dyn Emitter, a: &[Arg<Val>], scales: Option<Vec<f64>>) ->
         )));
     }
     let spatial = facts.rank() - 2;
-    if args::flag(a, 6) {
-        return Err(OpError::not_implemented("interpolate(antialias=True)"));
-    }
+    let antialias = args::flag(a, 6);
     let linear = match (mode.as_str(), spatial) {
         ("nearest" | "nearest-exact" | "area", _) => false,
         ("linear", 1) | ("bilinear", 2) | ("trilinear", 3) => true,
+        ("bicubic", 2) if antialias => true,
+        ("lanczos", 2) if a[4].is_absent() || !args::flag(a, 4) => true,
+        ("lanczos", 2) => return Err(OpError::value("Lanczos mode does not support align_corners=True")),
         ("bicubic", _) => return Err(OpError::not_implemented("interpolate(mode='bicubic')")),
         _ => {
             return Err(OpError::not_implemented(format!(
@@ -325,13 +331,23 @@ fn interpolate(e: &mut dyn Emitter, a: &[Arg<Val>], scales: Option<Vec<f64>>) ->
         }
         _ => return Err(OpError::value("either size or scale_factor should be defined")),
     };
+    if antialias && !(spatial == 2 && MODES.contains(&mode.as_str())) {
+        return Err(OpError::value(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input",
+        ));
+    }
+    if mode == "lanczos" && !antialias {
+        return Err(OpError::value("Lanczos mode requires antialias=True"));
+    }
     if mode == "area" {
         return call(e, &format!("adaptive_avg_pool{spatial}d.nn"), &[t(x), dims(sizes)]);
     }
-    call(e, "_resample", &[t(x), dims(sizes), Arg::Floats(scales), Arg::Str(mode.into()), Arg::Bool(args::flag(a, 4))])
+    let name = if antialias { "_resample_antialias" } else { "_resample" };
+    call(e, name, &[t(x), dims(sizes), Arg::Floats(scales), Arg::Str(mode.into()), Arg::Bool(args::flag(a, 4))])
 }
 
-fn resample_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
+/// The facts of an image of the spatial sizes that argument 1 says.
+pub fn resample_rule(cx: &mut RuleContext<'_>, a: &[Arg<&Facts>]) -> Result<FactsList, OpError> {
     let x = *args::tensor(a, 0)?;
     let mut sizes = x.dims.clone();
     for (k, asked) in args::dims(a, 1)?.iter().enumerate() {

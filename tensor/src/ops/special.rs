@@ -67,7 +67,10 @@ pub static OPS: &[Op] = &[
         let sine = b.sin(x(a, 0));
         let ratio = b.div(sine, x(a, 0));
         let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
-        let one = b.number(ratio, 1.0);
+        let (one, none) = (b.number(ratio, 1.0), b.number(ratio, 0.0));
+        let size = b.abs(x(a, 0));
+        let far = b.compare_number(Compare::Eq, size, f64::INFINITY);
+        let ratio = b.select(far, none, ratio);
         b.select(zero, one, ratio)
     })),
     gradient(
@@ -88,6 +91,7 @@ pub static OPS: &[Op] = &[
     gradient(
         function("special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor", SPECIAL, PAIRS, |b, a| {
             let log = b.log1p(x(a, 1));
+            let log = b.rounded(log);
             let product = b.mul(x(a, 0), log);
             let zero = b.compare_number(Compare::Eq, x(a, 0), 0.0);
             let ordinary = b.compare(Compare::Eq, x(a, 1), x(a, 1));

@@ -207,7 +207,8 @@ pub static OPS: &[Op] = &[
                 let factor = call::mul(e, inverse, f(most))?;
                 let factor = one(e, "where.self", &[t(above), t(factor), f(1.0)])?;
                 let out = call::mul(e, x, t(factor))?;
-                Ok(smallvec![cast(e, out, own)?])
+                let out = cast(e, out, own)?;
+                call::call(e, "contiguous", &[t(out)])
             }),
             shapes::renorm,
         ),

@@ -15,7 +15,7 @@ use super::{
         unary::*,
         zero,
     },
-    refusal::dtypes,
+    refusal::{dtypes, numbers},
     rules,
 };
 use crate::complex_map;
@@ -409,7 +409,7 @@ pub static OPS: &[Op] = &[
                     if !b.dtype(value).is_float() {
                         return value;
                     }
-                    let greatest = if b.dtype(value) == DType::F64 { f64::MAX } else { f64::from(f32::MAX) };
+                    let greatest = numbers::greatest_float(b.half().unwrap_or(b.dtype(value))).unwrap_or(f64::MAX);
                     let given = |i: usize, otherwise: f64| args::float(a, i, otherwise);
                     let (nan, high, low) =
                         (b.number(value, given(1, 0.0)), b.number(value, given(2, greatest)), b.number(value, given(3, -greatest)));

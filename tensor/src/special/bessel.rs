@@ -4,6 +4,10 @@ use std::f64::consts::PI;
 
 /// From here on the asymptotic series has more than the digits of a double.
 const FAR: f64 = 40.0;
+/// Below this the first term of K's series is the whole double.
+const NEAR: f64 = 1e-20;
+/// Euler's constant.
+const EULER: f64 = 0.577_215_664_901_532_9;
 
 /// `Σ (x²/4)^k / (k! (k + order)!)`, whose terms are all positive.
 fn series(order: f64, x: f64) -> f64 {
@@ -31,28 +35,32 @@ fn asymptotic(order: f64, x: f64) -> f64 {
 /// I₀
 pub fn i0(x: f64) -> f64 {
     let size = x.abs();
-    if size < FAR { series(0.0, size) } else { half_exp(size, asymptotic(0.0, size) / (2.0 * PI * size).sqrt()) }
+    if size < FAR { series(0.0, size) } else { half_exp(size, asymptotic(0.0, size) / root(size)) }
 }
 
 /// `e^-|x| I₀(x)`
 pub fn i0e(x: f64) -> f64 {
     let size = x.abs();
-    if size < FAR { series(0.0, size) * libm::exp(-size) } else { asymptotic(0.0, size) / (2.0 * PI * size).sqrt() }
+    if size < FAR { series(0.0, size) * libm::exp(-size) } else { asymptotic(0.0, size) / root(size) }
 }
 
 /// I₁
 pub fn i1(x: f64) -> f64 {
     let size = x.abs();
-    let value = if size < FAR { series(1.0, size) * size * 0.5 } else { half_exp(size, asymptotic(1.0, size) / (2.0 * PI * size).sqrt()) };
+    let value = if size < FAR { series(1.0, size) * size * 0.5 } else { half_exp(size, asymptotic(1.0, size) / root(size)) };
     if x < 0.0 { -value } else { value }
 }
 
 /// `e^-|x| I₁(x)`
 pub fn i1e(x: f64) -> f64 {
     let size = x.abs();
-    let value =
-        if size < FAR { series(1.0, size) * size * 0.5 * libm::exp(-size) } else { asymptotic(1.0, size) / (2.0 * PI * size).sqrt() };
+    let value = if size < FAR { series(1.0, size) * size * 0.5 * libm::exp(-size) } else { asymptotic(1.0, size) / root(size) };
     if x < 0.0 { -value } else { value }
+}
+
+/// `√(2πx)`, also where 2πx overflows.
+fn root(x: f64) -> f64 {
+    (2.0 * PI).sqrt() * x.sqrt()
 }
 
 /// `e^x factor`, also where e^x alone overflows.
@@ -72,6 +80,14 @@ pub fn k(order: i32, x: f64, scaled: bool) -> f64 {
     }
     if x.is_infinite() {
         return 0.0;
+    }
+    if x >= FAR {
+        // The same series as that of I with all signs positive.
+        let value = (PI / 2.0).sqrt() / x.sqrt() * asymptotic(f64::from(order), -x);
+        return if scaled { value } else { value * libm::exp(-x) };
+    }
+    if x < NEAR {
+        return if order == 1 { 1.0 / x } else { -libm::log(x * 0.5) - EULER };
     }
     let (mut sum, mut t) = (0.5, STEP);
     loop {
@@ -103,6 +119,10 @@ mod tests {
         close(i0e(100.0), 0.039_944_379_299_096_68);
         close(k(0, 1.0, false), 0.421_024_438_240_708_34);
         close(k(1, 1.0, false), 0.601_907_230_197_234_6);
+        close(k(0, FAR - 1e-9, true), k(0, FAR, true) * (1.0 + 0.5e-9 / FAR));
+        close(k(1, 1e4, true), 0.012_533_611_351_270_505);
+        close(k(0, NEAR, false), k(0, NEAR * 0.999_999_999, false) - 1e-9);
+        close(k(1, f64::MIN_POSITIVE, true), 1.0 / f64::MIN_POSITIVE);
         close(i0(FAR - 1e-9), i0(FAR) * (1.0 - 1e-9 * (1.0 - 0.5 / FAR)));
     }
 }

@@ -12,8 +12,8 @@ pub fn digamma(mut x: f64) -> f64 {
         if x == libm::floor(x) {
             return f64::NAN;
         }
-        let turn = std::f64::consts::PI * (x - libm::floor(x));
-        return digamma(1.0 - x) - std::f64::consts::PI / libm::tan(turn);
+        let turn = PI * (x - libm::round(x));
+        return digamma(1.0 - x) - PI / libm::tan(turn);
     }
     while x < 10.0 {
         result -= 1.0 / x;
@@ -48,7 +48,7 @@ pub fn zeta(x: f64, q: f64) -> f64 {
     if x == 1.0 {
         return f64::INFINITY;
     }
-    if x.is_nan() || x <= 1.0 || q.is_nan() {
+    if x < 1.0 {
         return f64::NAN;
     }
     if q <= 0.0 {
@@ -58,6 +58,19 @@ pub fn zeta(x: f64, q: f64) -> f64 {
         if x != libm::floor(x) {
             return f64::NAN;
         }
+    }
+    if x.is_nan() || q.is_nan() {
+        return f64::NAN;
+    }
+    if x.is_infinite() {
+        // PyTorch answers NaN beyond 1.
+        return if q.abs() < 1.0 {
+            f64::INFINITY
+        } else if q == 1.0 {
+            1.0
+        } else {
+            f64::NAN
+        };
     }
     let mut sum = 0.0;
     // Terms below 1 are few: q is stepped up until the formula holds.
@@ -92,7 +105,7 @@ pub fn zeta(x: f64, q: f64) -> f64 {
 
 /// What both incomplete gamma functions answer at the edges, as (lower, upper).
 fn edge(a: f64, x: f64) -> Option<(f64, f64)> {
-    if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 {
+    if a < 0.0 || x < 0.0 {
         return Some((f64::NAN, f64::NAN));
     }
     if a == 0.0 {
@@ -104,7 +117,10 @@ fn edge(a: f64, x: f64) -> Option<(f64, f64)> {
     if a.is_infinite() {
         return Some(if x.is_infinite() { (f64::NAN, f64::NAN) } else { (0.0, 1.0) });
     }
-    x.is_infinite().then_some((1.0, 0.0))
+    if x.is_infinite() {
+        return Some((1.0, 0.0));
+    }
+    (a.is_nan() || x.is_nan()).then_some((f64::NAN, f64::NAN))
 }
 
 /// `x^a e^-x / Γ(a)`

@@ -25,6 +25,7 @@ pub fn call(function: Function, x: f64, y: f64) -> f64 {
         Function::Cosh => libm::cosh(x),
         Function::Tanh => libm::tanh(x),
         Function::Asinh => libm::asinh(x),
+        Function::Acosh if x < 1.0 => f64::NAN,
         Function::Acosh => libm::acosh(x),
         Function::Atanh => libm::atanh(x),
         Function::Erf => libm::erf(x),
@@ -39,6 +40,8 @@ pub fn call(function: Function, x: f64, y: f64) -> f64 {
         Function::BesselI0e => bessel::i0e(x),
         Function::BesselI1 => bessel::i1(x),
         Function::BesselI1e => bessel::i1e(x),
+        // The four are waves, which have no limit.
+        Function::BesselJ0 | Function::BesselJ1 | Function::BesselY0 | Function::BesselY1 if x.is_infinite() => f64::NAN,
         Function::BesselJ0 => libm::j0(x),
         Function::BesselJ1 => libm::j1(x),
         Function::BesselK0 => bessel::k(0, x, false),

@@ -77,7 +77,7 @@ impl Var {
 
     /// Whether gradients flow to or through it.
     pub fn requires_grad(&self) -> bool {
-        self.meta.requires_grad.get() || !self.is_leaf()
+        self.meta.requires_grad(&self.data)
     }
 
     /// Whether it wasn't computed from tensors that require grad.
@@ -147,6 +147,14 @@ impl Meta {
     /// Whether the tensor, whose data is `data`, wasn't computed from tensors that require grad.
     pub fn is_leaf(&self, data: &Tensor) -> bool {
         if self.view.get().is_none() { self.edge.borrow().is_none() } else { self.edge(data).is_none() }
+    }
+
+    /// Whether gradients flow to or through the tensor, whose data is `data`. Views of a tensor that was told to require grad behind them
+    /// say so too, though no gradient comes from them.
+    pub fn requires_grad(&self, data: &Tensor) -> bool {
+        self.requires_grad.get()
+            || !self.is_leaf(data)
+            || data.dtype().has_gradients() && self.view.get().is_some_and(|view| view.base.requires_grad())
     }
 
     /// Whether it was made a leaf that requires grad.

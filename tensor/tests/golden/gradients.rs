@@ -64,7 +64,6 @@ const NOT_PYTORCH: &[(&str, &str)] = &[
     ("linalg_tensorinv | f64[4,2,2], 1", "the last bits differ where values are large"),
     ("_native_batch_norm_legit.no_stats", "statistics pass gradients that PyTorch ignores"),
     ("native_layer_norm", "statistics pass gradients that PyTorch ignores"),
-    ("clamp | f32<-1 0 1 2>, f32<0 0 2 2>, f32<1 1 1 1>", "PyTorch halves the gradient where value and tensor bound are equal"),
     ("frexp.Tensor", "no rule"),
     ("nextafter", "no derivative here"),
     ("nextafter_", "no derivative here"),

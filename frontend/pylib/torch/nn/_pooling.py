@@ -94,7 +94,15 @@ def _unpool(input, indices, kernel, stride, padding, output_size):
     for size in spatial:
         places *= size
     flat = torch.zeros(lead + [places], dtype=input.dtype, device=input.device)
-    return flat.scatter(-1, indices.flatten(-dims), input.flatten(-dims)).reshape(lead + spatial)
+    output = flat.scatter(-1, indices.flatten(-dims), input.flatten(-dims)).reshape(lead + spatial)
+    return like_images(output, input)
+
+
+def like_images(output, input):
+    """The output with its channels innermost if those of the input, which are images, are."""
+    if input.dim() == 4 and not input.is_contiguous() and input.is_contiguous(memory_format=torch.channels_last):
+        return output.contiguous(memory_format=torch.channels_last)
+    return output
 
 
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):

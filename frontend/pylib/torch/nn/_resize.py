@@ -4,6 +4,7 @@ import math
 
 import torch
 from torch._C import _nn
+from torch.nn._pooling import like_images
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
@@ -23,9 +24,10 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         sizes = [math.floor(float(extent * scale)) for extent, scale in zip(input.shape[2:], scales)]
         if recompute_scale_factor:
             scales = (None, None)
+    output = input
     for dim in (2, 3):
-        input = _cubic(input, dim, sizes[dim - 2], scales[dim - 2], bool(align_corners))
-    return input
+        output = _cubic(output, dim, sizes[dim - 2], scales[dim - 2], bool(align_corners))
+    return like_images(output, input)
 
 
 # The number of dims that a mode needs; the others take three to five.

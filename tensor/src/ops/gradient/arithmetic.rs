@@ -185,14 +185,19 @@ pub fn of_pow_scalar(b: &mut Backward<'_>) -> Result<(), OpError> {
 /// # Errors
 /// Those of the ops.
 pub fn of_extreme(b: &mut Backward<'_>, losing: &str, winning: &str) -> Result<(), OpError> {
-    let (grad, left, right) = (b.grad()?, b.tensor(0)?, b.tensor(1)?);
+    shared(b, 1, losing, winning)
+}
+
+/// The gradients of argument 0 and another: none for the one that loses, half for each where they are equal.
+fn shared(b: &mut Backward<'_>, other: usize, losing: &str, winning: &str) -> Result<(), OpError> {
+    let (grad, left, right) = (b.grad()?, b.tensor(0)?, b.tensor(other)?);
     let equal = b.compare("eq.Tensor", left, right)?;
     let half = b.div(grad, 2i64)?;
-    let shared = b.op("where.self", &[t(equal), t(half), t(grad)])?;
-    for (param, lost) in [(0, losing), (1, winning)] {
+    let split = b.op("where.self", &[t(equal), t(half), t(grad)])?;
+    for (param, lost) in [(0, losing), (other, winning)] {
         if b.needs(param) {
             let lost = b.compare(lost, left, right)?;
-            let given = b.op("masked_fill.Scalar", &[t(shared), t(lost), 0i64.into()])?;
+            let given = b.op("masked_fill.Scalar", &[t(split), t(lost), 0i64.into()])?;
             b.give(param, given);
         }
     }
@@ -219,15 +224,20 @@ pub fn of_number_extreme(b: &mut Backward<'_>, winning: &str) -> Result<(), OpEr
     Ok(())
 }
 
-/// `clamp`: whichever of value and bounds the result is.
+/// `clamp`: whichever of value and bounds the result is; a value and a tensor that it equals share.
 ///
 /// # Errors
 /// Those of the ops.
 pub fn of_clamp(b: &mut Backward<'_>) -> Result<(), OpError> {
     let value = b.tensor(0)?;
-    let (low, high) = (b.args()[1].clone(), b.args()[2].clone());
     let within = |b: &mut Backward<'_>, name: &str, bound: &Arg<Val>| -> Result<Option<Val>, OpError> {
         if bound.is_absent() { Ok(None) } else { b.compare(name, value, bound.clone()).map(Some) }
+    };
+    let (low, high) = match (b.args()[1].clone(), b.args()[2].clone()) {
+        (Arg::Tensor(low), Arg::Tensor(high)) => return of_two_bounds(b, low, high),
+        (Arg::Tensor(_), high) if high.is_absent() => return shared(b, 1, "lt.Tensor", "gt.Tensor"),
+        (low, Arg::Tensor(_)) if low.is_absent() => return shared(b, 2, "gt.Tensor", "lt.Tensor"),
+        bounds => bounds,
     };
     if b.needs(0) {
         let (above, below) = (within(b, "gt.Tensor", &low)?, within(b, "lt.Tensor", &high)?);
@@ -240,44 +250,60 @@ pub fn of_clamp(b: &mut Backward<'_>) -> Result<(), OpError> {
             None => b.give(0, b.grad()?),
         }
     }
-    let crossed = match (&low, &high) {
-        (Arg::Tensor(low), Arg::Tensor(high)) => Some(b.compare("lt.Tensor", *high, *low)?),
-        _ => None,
-    };
-    if b.needs(1)
-        && let Some(mut chosen) = within(b, "lt.Tensor", &low)?
-    {
-        if let Some(crossed) = crossed {
-            let ordered = b.of("logical_not", crossed)?;
-            chosen = b.op("logical_and", &[t(chosen), t(ordered)])?;
+    for (param, name, bound) in [(1, "lt.Tensor", &low), (2, "gt.Tensor", &high)] {
+        if b.needs(param)
+            && let Some(chosen) = within(b, name, bound)?
+        {
+            give_where(b, param, chosen)?;
         }
-        give_where(b, 1, chosen)?;
-    }
-    if b.needs(2)
-        && let Some(mut chosen) = within(b, "gt.Tensor", &high)?
-    {
-        if let Some(crossed) = crossed {
-            chosen = b.op("logical_or", &[t(chosen), t(crossed)])?;
-        }
-        give_where(b, 2, chosen)?;
     }
     Ok(())
 }
 
-/// `clamp_min` and `clamp_max`: the value where `keeps` compares it so with the bound, the bound elsewhere.
+/// `clamp` between two tensors. Where they cross the upper one is the result; a value between equal ones has its gradient alone.
+fn of_two_bounds(b: &mut Backward<'_>, low: Val, high: Val) -> Result<(), OpError> {
+    let (grad, value) = (b.grad()?, b.tensor(0)?);
+    let both = |b: &mut Backward<'_>, p: Val, q: Val| b.op("logical_and", &[t(p), t(q)]);
+    let either = |b: &mut Backward<'_>, p: Val, q: Val| b.op("logical_or", &[t(p), t(q)]);
+    let (below, above) = (b.compare("lt.Tensor", value, low)?, b.compare("gt.Tensor", value, high)?);
+    let (apart, ordered, crossed) =
+        (b.compare("lt.Tensor", low, high)?, b.compare("le.Tensor", low, high)?, b.compare("lt.Tensor", high, low)?);
+    let (at_low, at_high) = (b.compare("eq.Tensor", value, low)?, b.compare("eq.Tensor", value, high)?);
+    let (at_low, at_high) = (both(b, at_low, apart)?, both(b, at_high, apart)?);
+    let (outside, touching) = (either(b, below, above)?, either(b, at_low, at_high)?);
+    let half = b.div(grad, 2i64)?;
+    let split = b.op("where.self", &[t(touching), t(half), t(grad)])?;
+    if b.needs(0) {
+        let lost = either(b, outside, crossed)?;
+        let given = b.op("masked_fill.Scalar", &[t(split), t(lost), 0i64.into()])?;
+        b.give(0, given);
+    }
+    if b.needs(1) {
+        let chosen = both(b, below, ordered)?;
+        let chosen = either(b, chosen, at_low)?;
+        let given = b.masked(split, chosen)?;
+        b.give(1, given);
+    }
+    if b.needs(2) {
+        let chosen = both(b, above, ordered)?;
+        let chosen = either(b, chosen, crossed)?;
+        let chosen = either(b, chosen, at_high)?;
+        let given = b.masked(split, chosen)?;
+        b.give(2, given);
+    }
+    Ok(())
+}
+
+/// `clamp_min` and `clamp_max`. With a tensor as `maximum` and `minimum`; with a number the value where it is strictly inside.
 ///
 /// # Errors
 /// Those of the ops.
-pub fn of_bound(b: &mut Backward<'_>, keeps: &str) -> Result<(), OpError> {
-    let kept = b.compare(keeps, b.tensor(0)?, b.args()[1].clone())?;
-    if b.needs(0) {
-        give_where(b, 0, kept)?;
+pub fn of_bound(b: &mut Backward<'_>, losing: &str, winning: &str) -> Result<(), OpError> {
+    if matches!(b.args()[1], Arg::Tensor(_)) {
+        return shared(b, 1, losing, winning);
     }
-    if b.needs(1) {
-        let bounded = b.of("logical_not", kept)?;
-        give_where(b, 1, bounded)?;
-    }
-    Ok(())
+    let kept = b.compare(winning, b.tensor(0)?, b.args()[1].clone())?;
+    give_where(b, 0, kept)
 }
 
 /// `atan2`.
