@@ -11,11 +11,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
                 antialias=False):
     """Resizes the dims behind batch and channels to `size`, or by `scale_factor`."""
     _check_mode(input.dim(), mode)
-    if antialias:
-        from torch.nn._antialias import resize_smoothly
-
-        return resize_smoothly(input, size, scale_factor, mode, bool(align_corners), recompute_scale_factor)
-    if mode != "bicubic" or input.dim() != 4 or (size is None) == (scale_factor is None):
+    if mode != "bicubic" or antialias or input.dim() != 4 or (size is None) == (scale_factor is None):
         return _nn.interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
     if size is not None:
         sizes, scales = (size, size) if isinstance(size, int) else size, (None, None)
