@@ -95,7 +95,7 @@ pub(super) fn set(zelf: PyRef<Variable>, view: View, vm: &VirtualMachine) -> PyR
     }
     let data = whole.with_layout(own.dtype(), &size, &stride, view.storage_offset);
     if data.numel() > 0 {
-        let last = size.iter().zip(&stride).fold(Some(view.storage_offset), |at, (n, step)| (n - 1).checked_mul(*step)?.checked_add(at?));
+        let last = size.iter().zip(&stride).try_fold(view.storage_offset, |at, (n, step)| (n - 1).checked_mul(*step)?.checked_add(at));
         let needed = last.and_then(|last| usize::try_from(last).ok()?.checked_add(1)?.checked_mul(own.dtype().size()));
         let needed = needed.filter(|bytes| Vec::<u8>::new().try_reserve_exact(*bytes).is_ok());
         let Some(needed) = needed else {
