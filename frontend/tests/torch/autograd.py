@@ -233,3 +233,6 @@ for name, function in {
     x = torch.tensor([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]], requires_grad=True)
     function(x).sum().backward()
     print(name, [round(value, 4) + 0.0 for value in x.grad.flatten().tolist()])
+
+y, x = torch.tensor([0.0, 1.0, -0.0], requires_grad=True), torch.tensor([0.0, -2.0, 1.0], requires_grad=True)
+print(torch.autograd.grad(torch.atan2(y, x).sum(), (y, x)))

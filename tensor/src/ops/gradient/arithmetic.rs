@@ -314,6 +314,9 @@ pub fn of_atan2(b: &mut Backward<'_>) -> Result<(), OpError> {
     let (grad, y, x) = (b.grad()?, b.tensor(0)?, b.tensor(1)?);
     let (y2, x2) = (b.mul(y, y)?, b.mul(x, x)?);
     let square = b.add(y2, x2)?;
+    // At the origin there is no direction, and no slope.
+    let origin = b.compare("eq.Tensor", square, 0i64)?;
+    let square = b.op("masked_fill.Scalar", &[t(square), t(origin), 1i64.into()])?;
     let share = b.div(grad, square)?;
     if b.needs(0) {
         let given = b.mul(share, x)?;
